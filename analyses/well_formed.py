@@ -8,7 +8,8 @@ instruction with its operands. Its graph must also be simple enough for the anal
 
 from __future__ import annotations
 
-from analyses.dataflow.ssa import ssa_form
+from analyses.control_flow.cfg import STRAIGHT, cfg
+from analyses.dataflow.phi_placement import phi_placement
 from analyses.divergence.sync_dependence import sync_dependence
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -27,7 +28,9 @@ def is_well_formed(function: Function) -> bool:
         return False
     if is_awake(function, _MALFORMED):
         return False
-    return ssa_form(function).is_available and not sync_dependence(function).is_too_complex
+    if cfg(function).graph is STRAIGHT:
+        return True
+    return phi_placement(function).is_available and not sync_dependence(function).is_too_complex
 
 
 _MALFORMED = InstructionWake(where=lambda shape: shape.match is None or bool(shape.match.problems))

@@ -2,18 +2,19 @@
 
 1. The *identity* of a block stands for its instructions. It is the same object from one revision of a
    function to the next as long as none of these instructions was edited, wherever the block has moved to.
-2. A `block_fact` depends on one block alone: on its instructions, not on their indices.
+2. A `block_fact` depends on one block alone: on its instructions, not on their indices. The identity keeps
+   its value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
-from typing import Final, TypeVar
+from typing import TypeVar, cast
 
-from analyses.control_flow.cfg import cfg
+from analyses.control_flow.cfg import BasicBlock, cfg
 from analyses.instructions.register_index import RegisterIndex
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 
@@ -21,71 +22,73 @@ _T = TypeVar("_T")
 
 
 class BlockIdentity:
-    """A token for the instructions of one block; two are equal only if they are the same object."""
+    """Stands for the instructions of one block; two are equal only if they are the same object."""
 
-    __slots__ = ()
+    __slots__ = ("facts",)
+
+    def __init__(self) -> None:
+        self.facts: dict[object, object] = {}
+        """The block facts that were computed."""
 
 
 class BlockIdentities:
     """The identity of each block of a function."""
 
-    __slots__ = ("blocks", "by_range", "register_index")
+    __slots__ = ("_places", "blocks", "register_index")
 
     def __init__(
-        self,
-        blocks: tuple[BlockIdentity, ...],
-        by_range: dict[tuple[int, int], BlockIdentity],
-        register_index: RegisterIndex,
+        self, blocks: list[BlockIdentity], places: tuple[BasicBlock, ...], register_index: RegisterIndex
     ) -> None:
-        self.blocks: Final = blocks
-        self.by_range: Final = by_range
+        self.blocks = blocks
+        self._places = places
+        self.register_index = register_index
+        """The register indices that the instructions refer to. A different index invalidates all identities.
+        """
+
+    def by_range(self) -> dict[tuple[int, int], BlockIdentity]:
         """The identities, by a block's first instruction and end."""
-        self.register_index: Final = register_index
-        """The registers that the instructions refer to. A different index invalidates all identities."""
+        pairs = zip(self._places, self.blocks, strict=True)
+        return {(block.first, block.end): identity for block, identity in pairs}
 
 
 @incremental_fact
 def block_identities(function: Function, earlier: Previous[BlockIdentities] | None) -> BlockIdentities:
     """The identities of the blocks of `function`."""
     numbering = instructions(function).register_index
-    before = earlier.value.by_range if earlier and earlier.value.register_index == numbering else {}
-    first, _, end = earlier.change if earlier else (0, 0, 0)
-    growth = earlier.change.growth if earlier else 0
-    found: dict[tuple[int, int], BlockIdentity] = {}
-    for block in cfg(function).blocks:
-        place = block.first, block.end
+    blocks = cfg(function).blocks
+    if earlier is None or earlier.value.register_index != numbering:
+        return BlockIdentities([BlockIdentity() for _ in blocks], blocks, numbering)
+    before = earlier.value.by_range()
+    first, _, end = earlier.change
+    growth = earlier.change.growth
+    found: list[BlockIdentity] = []
+    for block in blocks:
         known = None
         if block.end <= first:
-            known = before.get(place)
+            known = before.get((block.first, block.end))
         elif block.first >= end:
             known = before.get((block.first - growth, block.end - growth))
-        found[place] = known or BlockIdentity()
-    return BlockIdentities(tuple(found.values()), found, numbering)
+        found.append(known or BlockIdentity())
+    return BlockIdentities(found, blocks, numbering)
 
 
 def block_fact(
-    compute: Callable[[Function, Sequence[InstructionInfo]], _T],
-) -> Callable[[Function], tuple[_T, ...]]:
-    """Makes `compute` run once per block identity; the fact is its result for each block, in order."""
-
-    @incremental_fact
-    @wraps(compute)
-    def of_contents(
-        function: Function, earlier: Previous[dict[BlockIdentity, _T]] | None
-    ) -> dict[BlockIdentity, _T]:
-        before = earlier.value if earlier else {}
-        flow = instructions(function).instructions
-        found: dict[BlockIdentity, _T] = {}
-        for block, content in zip(cfg(function).blocks, block_identities(function).blocks, strict=True):
-            try:
-                found[content] = before[content]
-            except KeyError:
-                found[content] = compute(function, flow[block.first : block.end])
-        return found
+    compute: Callable[[FunctionInstructions, int, int], _T],
+) -> Callable[[Function], list[_T]]:
+    """Makes `compute` run once per block identity, with the first instruction of the block and its end; the
+    fact is its result for each block, in order.
+    """
 
     @fact
     @wraps(compute)
-    def of_blocks(function: Function) -> tuple[_T, ...]:
-        return tuple(of_contents(function).values())
+    def of_blocks(function: Function) -> list[_T]:
+        flow = instructions(function)
+        found: list[_T] = []
+        for block, identity in zip(cfg(function).blocks, block_identities(function).blocks, strict=True):
+            facts = identity.facts
+            if compute not in facts:
+                facts[compute] = compute(flow, block.first, block.end)
+            found.append(cast(_T, facts[compute]))
+        return found
 
     return of_blocks

@@ -19,15 +19,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cached_property
-from itertools import chain, repeat
 from typing import Final, NamedTuple
 
-from analyses.instructions.opcode_index import instructions_matching
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.shapes import shapes
+from ptx_lsp.model.instructions.wakes import InstructionWake, waking
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
 from ptx_lsp.syntax import nodes
 
@@ -38,6 +36,8 @@ Edges = tuple[tuple[int, ...], ...]
 
 JUMPS = frozenset({"bra", "brx"})
 EXITS = frozenset({"ret", "exit", "trap"})
+_ENDS: Final = JUMPS | EXITS | {"call"}
+_MAY_END: Final = InstructionWake(opcodes=_ENDS)
 
 
 class BasicBlock(NamedTuple):
@@ -69,6 +69,10 @@ class Graph:
     unchanged.
     """
 
+    __slots__ = (
+        "_order", "_ranks", "_reached", "has_unknown_successors", "is_complete", "predecessors", "successors",
+    )  # fmt: skip
+
     def __init__(
         self,
         successors: Edges,
@@ -76,17 +80,19 @@ class Graph:
         has_unknown_successors: tuple[bool, ...],
         is_complete: bool = True,
     ) -> None:
-        self.successors: Final = successors
-        self.predecessors: Final = predecessors
-        self.has_unknown_successors: Final = has_unknown_successors
-        self.is_complete: Final = is_complete
+        self.successors = successors
+        self.predecessors = predecessors
+        self.has_unknown_successors = has_unknown_successors
+        self.is_complete = is_complete
         """Whether the graph has all edges (6)."""
+        self._order: tuple[int, ...] | None = None
+        self._reached: frozenset[int] | None = None
+        self._ranks: tuple[int, ...] | None = None
 
-    def __eq__(self, other: object) -> bool:
-        return self is other or (
-            isinstance(other, Graph)
-            and self.successors == other.successors
-            and self.predecessors == other.predecessors
+    def has_edges_of(self, other: Graph) -> bool:
+        """Whether both graphs are equal."""
+        return (
+            self.successors == other.successors
             and self.has_unknown_successors == other.has_unknown_successors
             and self.is_complete == other.is_complete
         )
@@ -96,55 +102,79 @@ class Graph:
         """The index of the empty block at the end."""
         return len(self.successors) - 1
 
-    @cached_property
+    @property
+    def is_branching(self) -> bool:
+        """Whether control can leave some block in more than one way."""
+        return any(len(targets) > 1 for targets in self.successors)
+
+    @property
     def reverse_postorder(self) -> tuple[int, ...]:
         """The reachable blocks in reverse postorder."""
-        return reverse_postorder(self.successors, 0)
+        if self._order is None:
+            self._order = reverse_postorder(self.successors, 0)
+        return self._order
 
-    @cached_property
+    @property
     def reached(self) -> frozenset[int]:
         """The reachable blocks."""
-        return frozenset(self.reverse_postorder)
+        if self._reached is None:
+            self._reached = frozenset(self.reverse_postorder)
+        return self._reached
 
-    @cached_property
+    @property
     def ranks(self) -> tuple[int, ...]:
         """The rank of each block in an order in which most edges lead to later blocks."""
-        rest = [block for block in range(len(self.successors)) if block not in self.reached]
-        ranks = [0] * len(self.successors)
-        for place, block in enumerate((*self.reverse_postorder, *rest)):
-            ranks[block] = place
-        return tuple(ranks)
+        if self._ranks is None:
+            reached = self.reached
+            rest = [block for block in range(len(self.successors)) if block not in reached]
+            ranks = [0] * len(self.successors)
+            for place, block in enumerate((*self.reverse_postorder, *rest)):
+                ranks[block] = place
+            self._ranks = tuple(ranks)
+        return self._ranks
+
+
+STRAIGHT: Final = Graph(((1,), ()), ((), (0,)), (False, False))
+"""The graph of every function without branches and labels."""
 
 
 class Cfg:
     """The graph with its instructions. `blocks` are in text order; `exit` is the last."""
 
+    __slots__ = ("_block_of", "blocks", "cuts", "graph", "labelled", "starts")
+
     def __init__(
         self,
         blocks: tuple[BasicBlock, ...],
-        starts: tuple[int, ...],
+        starts: list[int],
         graph: Graph,
-        cuts: tuple[int, ...],
+        cuts: list[int],
         labelled: dict[int, int],
     ) -> None:
-        self.blocks: Final = blocks
-        self.starts: Final = starts
+        self.blocks = blocks
+        self.starts = starts
         """The first instruction of each block except `exit`."""
-        self.graph: Final = graph
-        self.cuts: Final = cuts
+        self.graph = graph
+        self.cuts = cuts
         """The instructions that begin a block because the previous one ends one."""
-        self.labelled: Final = labelled
+        self.labelled = labelled
         """The block that each label begins, by the start of the label's name."""
+        self._block_of: list[int] | None = None
 
     @property
     def exit(self) -> int:
         """The index of the empty block at the end."""
         return len(self.blocks) - 1
 
-    @cached_property
-    def block_of(self) -> tuple[int, ...]:
+    @property
+    def block_of(self) -> list[int]:
         """The block of each instruction."""
-        return tuple(chain.from_iterable([repeat(one.number, one.end - one.first) for one in self.blocks]))
+        if self._block_of is None:
+            found: list[int] = []
+            for block in self.blocks:
+                found += [block.number] * (block.end - block.first)
+            self._block_of = found
+        return self._block_of
 
     @property
     def reverse_postorder(self) -> tuple[int, ...]:
@@ -160,7 +190,18 @@ class Cfg:
 @incremental_fact
 def cfg(function: Function, earlier: Previous[Cfg] | None) -> Cfg:
     """The control flow graph of `function`."""
-    return _Builder(function, earlier).build()
+    ending = waking(function, _MAY_END)
+    count = len(function.body.instructions)
+    if count and not function.body.labels and (not ending or _is_last_return(function, ending, count)):
+        first = BasicBlock(0, 0, count, (), (1,), (), False)
+        last = BasicBlock(1, count, count, (), (), (0,), False)
+        return Cfg((first, last), [0], STRAIGHT, [one + 1 for one in ending], {})
+    return _Builder(function, ending, earlier).build()
+
+
+def _is_last_return(function: Function, ending: list[int], count: int) -> bool:
+    """Whether control leaves a function only at its last instruction."""
+    return ending == [count - 1] and shapes(function)[count - 1].opcode in EXITS
 
 
 def reverse_postorder(edges: Edges, root: int) -> tuple[int, ...]:
@@ -182,11 +223,12 @@ def reverse_postorder(edges: Edges, root: int) -> tuple[int, ...]:
 
 
 class _Builder:
-    def __init__(self, function: Function, earlier: Previous[Cfg] | None) -> None:
+    def __init__(self, function: Function, ending: list[int], earlier: Previous[Cfg] | None) -> None:
         self.function = function
         self.earlier = earlier
-        self.instructions = instructions(function).instructions
-        self.without_return = _without_return(function)
+        self.ending = ending
+        self.shapes = shapes(function)
+        self.without_return: frozenset[int] | None = None
         self.names: dict[int, list[str]] = {}
         """The labels before each instruction."""
         self.at: dict[int, int] = {}
@@ -198,10 +240,11 @@ class _Builder:
         """The edges that jumps to several labels may still add; negative once the limit was exceeded."""
         self.listed: dict[int, tuple[int, ...] | None] = {}
         """The instructions that the labels of a table precede."""
+        self.all_labelled: tuple[int, ...] | None = None
 
     def build(self) -> Cfg:
         self.place_labels()
-        count = len(self.instructions)
+        count = len(self.shapes)
         cuts = self.cuts()
         self.starts = sorted({0, *self.names, *self.reachable_cuts(cuts)} - {count}) if count else []
         self.number_of = {start: number for number, start in enumerate(self.starts)}
@@ -213,7 +256,7 @@ class _Builder:
             [tuple(self.names.get(start, ())) for start in (*self.starts, count)],
             graph.successors, graph.predecessors, graph.has_unknown_successors,
         )
-        return Cfg(tuple(blocks), tuple(self.starts), graph, tuple(cuts), labelled)
+        return Cfg(tuple(blocks), self.starts, graph, cuts, labelled)
 
     def same_graph(self, cuts: list[int], labelled: dict[int, int]) -> Graph | None:
         """The graph before an edit that only inserted or removed instructions between jumps."""
@@ -229,7 +272,7 @@ class _Builder:
         return before.graph if is_same else None
 
     def graph(self) -> Graph:
-        count = len(self.instructions)
+        count = len(self.shapes)
         ends = [*self.starts[1:], count]
         self.left = _EDGES_ANYWAY + _EDGES_OF_EACH * len(ends)
         ways = [self.successors(start, end) for start, end in zip(self.starts, ends, strict=False)]
@@ -244,10 +287,13 @@ class _Builder:
         unknown = [is_unknown for _, is_unknown in ways]
         into = tuple(map(tuple, predecessors))
         found = Graph((*successors, ()), into, (*unknown, False), is_complete=self.left >= 0)
-        is_same = self.earlier is not None and self.earlier.value.graph == found
-        return self.earlier.value.graph if self.earlier and is_same else found
+        if self.earlier is not None and self.earlier.value.graph.has_edges_of(found):
+            return self.earlier.value.graph
+        return found
 
     def place_labels(self) -> None:
+        if not self.function.body.labels:
+            return
         statements = self.function.body.statements
         kinds: list[type] = list(map(type, statements))
         position = past = 0
@@ -264,7 +310,7 @@ class _Builder:
 
     def cuts(self) -> list[int]:
         """The instructions that begin a block because the previous one ends one."""
-        return [step.number + 1 for step in _may_end(self.function) if self.ends_block(step)]
+        return [number + 1 for number in self.ending if self.ends_block(number)]
 
     def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
         """The cuts, except those among unreachable instructions (1)."""
@@ -276,21 +322,28 @@ class _Builder:
                 if next_label == len(labels) or labels[next_label] >= cut:
                     continue
             yield cut
-            left_at = cut if not self.instructions[cut - 1].is_guarded else -1
+            left_at = cut if self.node(cut - 1).guard is None else -1
 
-    def ends_block(self, step: InstructionInfo) -> bool:
-        opcode = step.opcode
-        return opcode in JUMPS or opcode in EXITS or step.node.start in self.without_return
+    def node(self, number: int) -> nodes.Instruction:
+        return self.function.body.instructions[number].node
+
+    def ends_block(self, number: int) -> bool:
+        if self.shapes[number].opcode != "call":
+            return True
+        if self.without_return is None:
+            self.without_return = _without_return(self.function)
+        return self.node(number).start in self.without_return
 
     def successors(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
         """The instructions that may execute after the block, and whether they are unknown."""
-        count = len(self.instructions)
-        if end == first:
+        count = len(self.shapes)
+        opcode = self.shapes[end - 1].opcode if end > first else ""
+        if opcode not in _ENDS:
             return (end,), False
-        step = self.instructions[end - 1]
-        onward = (end,) if step.is_guarded else ()
-        if step.opcode in JUMPS:
-            targets = self.targets(step)
+        last = self.node(end - 1)
+        onward = (end,) if last.guard is not None else ()
+        if opcode in JUMPS:
+            targets = self.targets(last)
             is_unknown = targets is None
             if targets is None:
                 targets = self.labelled_instructions or (() if onward else (count,))
@@ -299,41 +352,34 @@ class _Builder:
                 if self.left < 0:
                     return (*onward, count), True
             return (*onward, *targets), is_unknown
-        if self.ends_block(step):
-            return (*onward, count), False
-        return (end,), False
+        return ((*onward, count) if self.ends_block(end - 1) else (end,)), False
 
-    @cached_property
+    @property
     def labelled_instructions(self) -> tuple[int, ...]:
         """The instructions that labels precede."""
-        return tuple(sorted(self.at.values()))
+        if self.all_labelled is None:
+            self.all_labelled = tuple(sorted(self.at.values()))
+        return self.all_labelled
 
-    def targets(self, step: InstructionInfo) -> tuple[int, ...] | None:
+    def targets(self, jump: nodes.Instruction) -> tuple[int, ...] | None:
         """The instructions that a jump may go to; None if they are unknown."""
-        name = step.node.operands[-1] if step.node.operands else None
+        name = jump.operands[-1] if jump.operands else None
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
-        match symbol:
-            case Label() if symbol.place.start in self.at:
-                return (self.at[symbol.place.start],)
-            case TargetTable():
-                key = symbol.place.start
-                if key not in self.listed:
-                    self.listed[key] = self.labels(symbol)
-                return self.listed[key]
-            case _:
-                return None
+        if isinstance(symbol, Label):
+            found = self.at.get(symbol.place.start)
+            return None if found is None else (found,)
+        if isinstance(symbol, TargetTable):
+            key = symbol.place.start
+            if key not in self.listed:
+                self.listed[key] = self.labels(symbol)
+            return self.listed[key]
+        return None
 
     def labels(self, table: TargetTable) -> tuple[int, ...] | None:
         listed = [self.function.resolve(item) for item in table.node.names]
         found = [self.at.get(s.place.start) for s in listed if isinstance(s, Label)]
         known = [position for position in found if position is not None]
         return tuple(known) if known and len(known) == len(listed) else None
-
-
-@instructions_matching
-def _may_end(spelling: str) -> bool:
-    opcode = spelling.partition(".")[0]
-    return opcode in JUMPS or opcode in EXITS or opcode == "call"
 
 
 def _without_return(function: Function) -> frozenset[int]:

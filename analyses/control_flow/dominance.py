@@ -19,49 +19,58 @@ Related Problems", 2005). Its cost is almost linear in the size of any graph.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Final, NamedTuple
 
 from analyses.bitset import EMPTY
-from analyses.control_flow.cfg import Edges, Graph, cfg
+from analyses.control_flow.cfg import STRAIGHT, Edges, Graph, cfg
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 
 
-class Loop:
+class Loop(NamedTuple):
     """A natural loop: its header, its blocks (including the header), and the sources of its back edges."""
 
-    __slots__ = ("blocks", "header", "latches")
-
-    def __init__(self, header: int, blocks: frozenset[int], latches: tuple[int, ...]) -> None:
-        self.header: Final = header
-        self.blocks: Final = blocks
-        self.latches: Final = latches
+    header: int
+    blocks: frozenset[int]
+    latches: tuple[int, ...]
 
 
 class Dominance:
-    """The dominator and post-dominator trees. The immediate dominator of the root and of an unreachable block
-    is -1. For post-dominance, this applies to a block that does not reach the exit.
-    """
+    """The dominator and post-dominator trees, and what follows from them, each computed when first wanted."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        immediate_dominators: tuple[int, ...],
-        immediate_postdominators: tuple[int, ...],
-    ) -> None:
-        self.graph: Final = graph
-        self.immediate_dominators: Final = immediate_dominators
-        self.immediate_postdominators: Final = immediate_postdominators
+    __slots__ = (
+        "_children", "_depth_of_loops", "_found_regions", "_immediate_postdominators", "_post_subtrees",
+        "_subtrees", "graph", "immediate_dominators",
+    )  # fmt: skip
+
+    def __init__(self, graph: Graph, immediate_dominators: tuple[int, ...]) -> None:
+        self.graph = graph
+        self.immediate_dominators = immediate_dominators
+        """-1 for the root and for an unreachable block."""
+        self._immediate_postdominators: tuple[int, ...] | None = None
+        self._subtrees: _Subtrees | None = None
+        self._post_subtrees: _Subtrees | None = None
+        self._children: tuple[tuple[int, ...], ...] | None = None
+        self._found_regions: _Regions | None = None
+        self._depth_of_loops: tuple[int, ...] | None = None
+
+    @property
+    def immediate_postdominators(self) -> tuple[int, ...]:
+        """-1 for the exit and for a block that does not reach it."""
+        if self._immediate_postdominators is None:
+            self._immediate_postdominators = _immediate_postdominators(self.graph)
+        return self._immediate_postdominators
 
     def dominates(self, above: int, below: int) -> bool:
         """Whether `above` dominates `below`; a block dominates itself."""
-        return self._subtrees.holds(above, below)
+        return self._dominator_tree.holds(above, below)
 
     def postdominates(self, above: int, below: int) -> bool:
         """Whether every path from `below` out of the function goes through `above`."""
+        if self._post_subtrees is None:
+            self._post_subtrees = _Subtrees(self.immediate_postdominators)
         return self._post_subtrees.holds(above, below)
 
     def reconvergence(self, block: int) -> int:
@@ -71,14 +80,16 @@ class Dominance:
         found = self.immediate_postdominators[block]
         return found if found >= 0 else self.graph.exit
 
-    @cached_property
+    @property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The children of each block in the dominator tree, the last in `Graph.reverse_postorder` first."""
-        found: list[list[int]] = [[] for _ in self.graph.successors]
-        for block in reversed(self.graph.reverse_postorder):
-            if self.immediate_dominators[block] >= 0:
-                found[self.immediate_dominators[block]].append(block)
-        return tuple(map(tuple, found))
+        if self._children is None:
+            found: list[list[int]] = [[] for _ in self.graph.successors]
+            for block in reversed(self.graph.reverse_postorder):
+                if self.immediate_dominators[block] >= 0:
+                    found[self.immediate_dominators[block]].append(block)
+            self._children = tuple([tuple(each) for each in found])
+        return self._children
 
     @property
     def frontiers(self) -> tuple[frozenset[int], ...]:
@@ -102,45 +113,47 @@ class Dominance:
         """
         return not self.graph.is_complete or self._regions.is_too_complex
 
-    @cached_property
+    @property
     def depth_of_loops(self) -> tuple[int, ...]:
         """The loop depth of each block."""
-        depth = [0] * len(self.graph.successors)
-        for loop in self.loops:
-            for block in loop.blocks:
-                depth[block] += 1
-        return tuple(depth)
+        if self._depth_of_loops is None:
+            depth = [0] * len(self.graph.successors)
+            for loop in self.loops:
+                for block in loop.blocks:
+                    depth[block] += 1
+            self._depth_of_loops = tuple(depth)
+        return self._depth_of_loops
 
-    @cached_property
+    @property
     def is_irreducible(self) -> bool:
         """Whether the graph has a cycle that is not a natural loop."""
-        position = {block: index for index, block in enumerate(self.graph.reverse_postorder)}
-        return any(
-            position[target] <= position[block] and not self.dominates(target, block)
-            for block in self.graph.reverse_postorder
-            for target in self.graph.successors[block]
-        )
+        ranks = self.graph.ranks
+        for block in self.graph.reverse_postorder:
+            for target in self.graph.successors[block]:
+                if ranks[target] <= ranks[block] and not self.dominates(target, block):
+                    return True
+        return False
 
-    @cached_property
+    @property
     def _regions(self) -> _Regions:
-        size = len(self.graph.successors)
-        try:
-            return _Finder(self, visit_limit(size)).run()
-        except _TooManyError:
-            return _Regions((EMPTY,) * size, ((),) * size, (), is_too_complex=True)
+        if self._found_regions is None:
+            size = len(self.graph.successors)
+            try:
+                self._found_regions = _Finder(self, visit_limit(size)).run()
+            except _TooManyError:
+                self._found_regions = _Regions((EMPTY,) * size, ((),) * size, (), is_too_complex=True)
+        return self._found_regions
 
-    @cached_property
-    def depths(self) -> tuple[int, ...]:
+    @property
+    def depths(self) -> list[int]:
         """The depth of each block in the dominator tree."""
-        return self._subtrees.depth
+        return self._dominator_tree.depth
 
-    @cached_property
-    def _subtrees(self) -> _Subtrees:
-        return _Subtrees.of(self.immediate_dominators)
-
-    @cached_property
-    def _post_subtrees(self) -> _Subtrees:
-        return _Subtrees.of(self.immediate_postdominators)
+    @property
+    def _dominator_tree(self) -> _Subtrees:
+        if self._subtrees is None:
+            self._subtrees = _Subtrees(self.immediate_dominators)
+        return self._subtrees
 
 
 class _Regions(NamedTuple):
@@ -174,19 +187,32 @@ class _Finder:
 
     def frontiers(self) -> tuple[frozenset[int], ...]:
         immediate = self.found.immediate_dominators
-        found: list[set[int]] = [set() for _ in self.graph.successors]
+        reached = self.graph.reached
+        found: dict[int, set[int]] = {}
         for block in self.graph.reverse_postorder:
-            sources = [one for one in self.graph.predecessors[block] if one in self.graph.reached]
+            sources = self.graph.predecessors[block]
             if len(sources) < 2 and block != 0:
                 continue
+            sources = tuple([one for one in sources if one in reached])
+            if len(sources) < 2 and block != 0:
+                continue
+            above = immediate[block]
             for source in sources:
-                while source != immediate[block] and block not in found[source]:
+                while source != above:
+                    known = found.get(source)
+                    if known is None:
+                        known = found[source] = set()
+                    elif block in known:
+                        break
                     self.visit()
-                    found[source].add(block)
+                    known.add(block)
                     if source == 0:
                         break
                     source = immediate[source]
-        return tuple([frozenset(one) or EMPTY for one in found])
+        every = [EMPTY] * len(self.graph.successors)
+        for block, known in found.items():
+            every[block] = frozenset(known)
+        return tuple(every)
 
     def control_dependences(self) -> tuple[tuple[int, ...], ...]:
         above = self.found.immediate_postdominators
@@ -226,38 +252,46 @@ class _Finder:
         return frozenset(blocks)
 
 
-class _Subtrees(NamedTuple):
+class _Subtrees:
     """A tree of blocks: the depth of each block, its position in preorder, and the last position among its
-    descendants.
+    descendants. `parents` has the parent of each block; -1 for roots.
     """
 
-    depth: tuple[int, ...]
-    first: list[int]
-    last: list[int]
+    __slots__ = ("depth", "first", "last")
 
-    @classmethod
-    def of(cls, above: tuple[int, ...]) -> _Subtrees:
-        """The tree in which `above` is the parent of each block; -1 for roots."""
-        below: list[list[int]] = [[] for _ in above]
+    def __init__(self, parents: tuple[int, ...]) -> None:
+        below: dict[int, list[int]] = {}
         waiting: list[int] = []
-        for block, one in enumerate(above):
-            (below[one] if one >= 0 else waiting).append(block)
-        depth, first, last = ([0] * len(above) for _ in range(3))
+        for block, parent in enumerate(parents):
+            if parent < 0:
+                waiting.append(block)
+            elif parent in below:
+                below[parent].append(block)
+            else:
+                below[parent] = [block]
+        depth = [0] * len(parents)
+        first = [0] * len(parents)
         walk: list[int] = []
         while waiting:
             block = waiting.pop()
-            first[block] = last[block] = len(walk)
+            first[block] = len(walk)
             walk.append(block)
-            waiting.extend(below[block])
-            for one in below[block]:
-                depth[one] = depth[block] + 1
+            children = below.get(block)
+            if children is not None:
+                waiting += children
+                for child in children:
+                    depth[child] = depth[block] + 1
+        last = first.copy()
         for block in reversed(walk):
-            one = above[block]
-            if one >= 0:
-                last[one] = max(last[one], last[block])
-        return cls(tuple(depth), first, last)
+            parent = parents[block]
+            if parent >= 0 and last[block] > last[parent]:
+                last[parent] = last[block]
+        self.depth = depth
+        self.first = first
+        self.last = last
 
     def holds(self, above: int, below: int) -> bool:
+        """Whether `below` is in the subtree of `above`."""
         return self.first[above] <= self.first[below] <= self.last[above]
 
 
@@ -270,6 +304,8 @@ def visit_limit(blocks: int) -> int:
 def dominance(function: Function, earlier: Previous[Dominance] | None) -> Dominance:
     """The dominators and post-dominators of `function`."""
     graph = cfg(function).graph
+    if graph is STRAIGHT:
+        return _OF_STRAIGHT
     if earlier is not None and earlier.value.graph is graph:
         return earlier.value
     return dominance_of(graph)
@@ -277,8 +313,7 @@ def dominance(function: Function, earlier: Previous[Dominance] | None) -> Domina
 
 def dominance_of(graph: Graph) -> Dominance:
     """The dominators and post-dominators of the blocks of a graph that is entered at block 0."""
-    immediate = _immediate_dominators(graph.successors, graph.predecessors, 0)
-    return Dominance(graph, immediate, _immediate_postdominators(graph))
+    return Dominance(graph, _immediate_dominators(graph.successors, graph.predecessors, 0))
 
 
 def _immediate_postdominators(graph: Graph) -> tuple[int, ...]:
@@ -320,10 +355,14 @@ def _immediate_dominators(out: Edges, into: Edges, root: int) -> tuple[int, ...]
     count = len(walk)
     semi, least, ancestor = list(range(count)), list(range(count)), list(parent)
     for here in range(count - 1, 0, -1):
+        lowest = here
         for source in into[walk[here]]:
             other = place[source]
-            if other >= 0:
-                semi[here] = min(semi[here], semi[_least(other, here, ancestor, least, semi)])
+            if other > here:
+                other = semi[_least(other, here, ancestor, least, semi)]
+            if 0 <= other < lowest:
+                lowest = other
+        semi[here] = lowest
     found = list(parent)
     for here in range(1, count):
         above = found[here]
@@ -349,7 +388,7 @@ def _spanning_tree(out: Edges, root: int) -> tuple[list[int], list[int]]:
             here = len(walk)
             walk.append(block)
             parent.append(above)
-            waiting.extend((target, here) for target in reversed(out[block]) if target not in seen)
+            waiting += [(target, here) for target in reversed(out[block]) if target not in seen]
     return walk, parent
 
 
@@ -372,3 +411,6 @@ def _least(
         ancestor[one] = ancestor[above]
         above = one
     return least[start]
+
+
+_OF_STRAIGHT: Final = dominance_of(STRAIGHT)

@@ -18,14 +18,11 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from functools import cached_property
-from typing import Final
 
 from analyses.control_flow.cfg import Cfg, Graph, cfg, reverse_postorder
 from analyses.control_flow.dominance import Dominance, dominance, dominance_of
 from analyses.instructions.opcode_index import instructions_matching
-from analyses.instructions.side_effects import is_pure
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
@@ -36,6 +33,8 @@ _EXIT_OPCODES = frozenset({"exit", "trap", "ret", "bra"})
 class EarlyExits:
     """The early exits of a function."""
 
+    __slots__ = ("_pruned", "dominance", "exiting", "is_kernel", "synchronizing", "terminating")
+
     def __init__(
         self,
         dominance: Dominance,
@@ -44,18 +43,19 @@ class EarlyExits:
         synchronizing: frozenset[int],
         is_kernel: bool,
     ) -> None:
-        self.dominance: Final = dominance
+        self.dominance = dominance
         """The dominators of the whole control flow graph."""
-        self.exiting: Final = exiting
+        self.exiting = exiting
         """The exiting blocks, and in a kernel the exit of the graph."""
-        self.terminating: Final = terminating
+        self.terminating = terminating
         """The blocks that end with `exit` or `trap`, which leave the kernel in any function."""
-        self.synchronizing: Final = synchronizing
+        self.synchronizing = synchronizing
         """The blocks with a block-wide or cluster-wide barrier, or an `.aligned` instruction."""
-        self.is_kernel: Final = is_kernel
+        self.is_kernel = is_kernel
+        self._pruned: Dominance | None = None
 
-    def is_same(self, other: EarlyExits) -> bool:
-        """Whether both are the early exits of the same control flow graph."""
+    def is_same_as(self, other: EarlyExits) -> bool:
+        """Whether both are the early exits of one graph."""
         return (
             self.dominance is other.dominance
             and self.exiting == other.exiting
@@ -64,20 +64,27 @@ class EarlyExits:
             and self.is_kernel == other.is_kernel
         )
 
-    @cached_property
+    @property
     def pruned(self) -> Dominance:
         """The pruned graph with its dominators; the whole graph if no early exit exists."""
-        edges = self._without_exiting.graph.successors
+        if self._pruned is None:
+            is_branching = self.dominance.graph.is_branching
+            self._pruned = self._without_private_paths() if is_branching else self.dominance
+        return self._pruned
+
+    def _without_private_paths(self) -> Dominance:
+        known = self._without_exiting()
+        edges = known.graph.successors
+        regions = self._exit_regions(known)
         private = {
             (block, target)
-            for block in self._without_exiting.graph.reverse_postorder
+            for block in known.graph.reverse_postorder
             if len(edges[block]) > 1
             for target in edges[block]
-            if target in self._exit_regions and self._is_private(block, target)
+            if target in regions and self._is_private(known, block, target)
         }
-        return self._without(self._without_exiting, private)
+        return self._without(known, private)
 
-    @cached_property
     def _without_exiting(self) -> Dominance:
         """The graph without early exits to exiting blocks."""
         graph = self.dominance.graph
@@ -99,19 +106,17 @@ class EarlyExits:
             for target in edges[block]:
                 predecessors[target].append(block)
         into = tuple(map(tuple, predecessors))
-        return dominance_of(Graph(edges, into, known.graph.has_unknown_successors, known.graph.is_complete))
+        unknown, is_complete = known.graph.has_unknown_successors, known.graph.is_complete
+        return dominance_of(Graph(edges, into, unknown, is_complete))
 
-    def _is_private(self, source: int, block: int) -> bool:
+    def _is_private(self, known: Dominance, source: int, block: int) -> bool:
         """Whether `source` is the only predecessor of `block`, and some of its threads never reach it."""
-        known = self._without_exiting
         reached = [one for one in known.graph.predecessors[block] if one in known.graph.reached]
         is_back = known.dominates(block, source)
         return reached == [source] and not is_back and not self.dominance.postdominates(block, source)
 
-    @cached_property
-    def _exit_regions(self) -> frozenset[int]:
+    def _exit_regions(self, known: Dominance) -> frozenset[int]:
         """The blocks from which control leaves the kernel without meeting another path, or waiting."""
-        known = self._without_exiting
         if not self.is_kernel or known.is_too_complex:
             return frozenset()
         waits = set(self.synchronizing)
@@ -124,32 +129,31 @@ class EarlyExits:
         return frozenset(found)
 
 
-def _successors(graph: Cfg, flow: tuple[InstructionInfo, ...], block: int) -> tuple[int, ...]:
+def _successors(graph: Cfg, flow: FunctionInstructions, block: int) -> tuple[int, ...]:
     """The successors, except the exit that an `exit` or `trap` leads to."""
     found = graph.blocks[block]
-    if block == graph.exit or found.first == found.end or flow[found.end - 1].opcode not in _ENDS:
+    if block == graph.exit or found.first == found.end or flow.kinds[found.end - 1].opcode not in _ENDS:
         return found.successors
     return tuple([one for one in found.successors if one != graph.exit])
 
 
-def is_exit_path(
-    graph: Cfg, flow: tuple[InstructionInfo, ...], block: int, first: int, leaving: Set[int]
-) -> bool:
+def is_exit_path(graph: Cfg, flow: FunctionInstructions, block: int, first: int, leaving: Set[int]) -> bool:
     """Whether, from instruction `first` of a block on, control reaches only blocks of `exiting`, without a
     side effect.
     """
-    if not all(target in leaving for target in _successors(graph, flow, block)):
-        return False
-    return all(_has_no_effect(flow[number]) for number in range(first, graph.blocks[block].end))
-
-
-def _has_no_effect(step: InstructionInfo) -> bool:
-    return step.opcode in _EXIT_OPCODES or is_pure(step)
+    for target in _successors(graph, flow, block):
+        if target not in leaving:
+            return False
+    for number in range(first, graph.blocks[block].end):
+        kind = flow.kinds[number]
+        if kind.opcode not in _EXIT_OPCODES and not (kind.is_pure and flow.defs[number]):
+            return False
+    return True
 
 
 def _exiting(function: Function) -> frozenset[int]:
     """The exiting blocks (1), and in a kernel the exit of the graph."""
-    graph, flow = cfg(function), instructions(function).instructions
+    graph, flow = cfg(function), instructions(function)
     found = {graph.exit} if function.is_kernel else set[int]()
     worklist = [*graph.blocks[graph.exit].predecessors]
     while worklist:
@@ -173,13 +177,13 @@ _synchronizing = instructions_matching(_is_synchronizing)
 @incremental_fact
 def early_exits(function: Function, earlier: Previous[EarlyExits] | None) -> EarlyExits:
     """The early exits of `function`."""
-    graph, flow = cfg(function), instructions(function).instructions
+    graph, kinds = cfg(function), instructions(function).kinds
     ends = [block for block in graph.blocks[graph.exit].predecessors if graph.blocks[block].instructions]
     found = EarlyExits(
         dominance(function),
         _exiting(function),
-        frozenset([one for one in ends if flow[graph.blocks[one].end - 1].opcode in _ENDS]),
+        frozenset([one for one in ends if kinds[graph.blocks[one].end - 1].opcode in _ENDS]),
         frozenset([graph.block_of[step.number] for step in _synchronizing(function)]),
         function.is_kernel,
     )
-    return earlier.value if earlier is not None and earlier.value.is_same(found) else found
+    return earlier.value if earlier and earlier.value.is_same_as(found) else found

@@ -9,7 +9,7 @@ vectors.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
@@ -26,8 +26,8 @@ class GenKill(NamedTuple):
     """
 
     key: Hashable
-    gen: frozenset[int]
-    kill: frozenset[int]
+    gen: Collection[int]
+    kill: Collection[int]
 
 
 class LiveSets:
@@ -73,25 +73,31 @@ class LiveSets:
 
     def _solved(self, before: LiveSets | None) -> list[int]:
         if before is None or before._graph is not self._graph:
-            return _solve(self._graph, self._masks, self._at_exit)
+            return self._solve(-1)
         changed = before._at_exit ^ self._at_exit
         for mine, theirs in zip(self._masks, before._masks, strict=True):
             if mine is not theirs:
                 changed |= (mine[0] ^ theirs[0]) | (mine[1] ^ theirs[1])
         if not changed:
             return before.live_in
-        of = [(exposed & changed, kept) for exposed, kept in self._masks]
-        found = _solve(self._graph, of, self._at_exit & changed)
+        found = self._solve(changed)
         return [
             known if known & changed == new else known & ~changed | new
             for known, new in zip(before.live_in, found, strict=True)
         ]
 
+    def _solve(self, wanted: int) -> list[int]:
+        """The solution for some bits."""
+        gen = [exposed & wanted for exposed, _ in self._masks]
+        gen[self._graph.exit] |= self._at_exit & wanted
+        return solve(self._graph, gen, [kept for _, kept in self._masks])
 
-def _solve(graph: Graph, of: Sequence[tuple[int, int]], at_exit: int) -> list[int]:
-    """The live-in sets; `of` has the gen set of each block, and the complement of its kill set."""
-    found = [exposed for exposed, _ in of]
-    found[graph.exit] |= at_exit
+
+def solve(graph: Graph, gen: list[int], kept: list[int]) -> list[int]:
+    """The bits that are live at the start of each block: those that it generates, and those that are live at
+    the start of a successor and that it keeps.
+    """
+    found = gen.copy()
     rank = graph.ranks
     waiting = [(-rank[block], block) for block, live in enumerate(found) if live]
     heapify(waiting)  # blocks without successors first
@@ -102,7 +108,7 @@ def _solve(graph: Graph, of: Sequence[tuple[int, int]], at_exit: int) -> list[in
         live = found[block]
         for source in graph.predecessors[block]:
             known = found[source]
-            more = known | (live & of[source][1])
+            more = known | (live & kept[source])
             if more != known:
                 found[source] = more
                 if source not in queued:

@@ -7,49 +7,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
-
-from analyses.control_flow.block_identity import BlockIdentity, block_fact, block_identities
-from analyses.dataflow.liveness import LiveAtEnd, Liveness, liveness
-from analyses.instructions.side_effects import is_pure
-from analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
+from analyses.control_flow.cfg import cfg
+from analyses.dataflow.ambiguous_registers import ambiguous_registers
+from analyses.dataflow.block_summary import block_summaries
+from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
+from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
-
-_Memory: TypeAlias = GenerationalCache[tuple[BlockIdentity, LiveAtEnd], tuple[int, ...]]
-"""The dead instructions of a block, by its instructions and the registers live after it."""
 
 
 @fact
 def dead_writes(function: Function) -> tuple[InstructionInfo, ...]:
     """The dead instructions of `function`, in text order."""
-    live, memory = liveness(function), _memory(function)
-    found: list[InstructionInfo] = []
-    for block, content in zip(live.cfg.blocks, block_identities(function).blocks, strict=True):
-        if block.number in live.cfg.reached:
-            key = content, live.live_at_end(block.number)
-            known = memory.get(key)
-            if known is None:
-                known = memory.put(key, tuple(_of_block(live, block.number))[::-1])
-            found.extend(live.instructions.instructions[block.first + index] for index in known)
-    return tuple(found)
+    numbers: list[int] = []
+    graph = cfg(function)
+    for block, summary in zip(graph.blocks, block_summaries(function), strict=True):
+        if (summary.dead or summary.undecided) and block.number in graph.reached:
+            numbers += [block.first + index for index in summary.dead]
+            if summary.undecided:
+                lives = ambiguous_registers(function)
+                for index, registers in summary.undecided:
+                    if not any(lives.is_live_out(one, block.number) for one in registers):
+                        numbers.append(block.first + index)
+    if not numbers:
+        return ()
+    flow = instructions(function)
+    return tuple([flow.info(number) for number in sorted(numbers)])
 
 
-@block_fact
-def registers_read(_: Function, block: Sequence[InstructionInfo]) -> frozenset[int]:
-    """The registers that the instructions of each block read, guards included."""
-    return frozenset(register for step in block for register in (*step.uses, step.guard))
-
-
-@incremental_fact
-def _memory(_: Function, earlier: Previous[_Memory] | None) -> _Memory:
-    return GenerationalCache(earlier.value if earlier else None)
-
-
-def _of_block(live: Liveness, block: int) -> Iterator[int]:
-    """The dead instructions of a block, counted from its first, the last one first."""
-    first = live.cfg.blocks[block].first
-    for step, behind in live.backward(block):
-        if is_pure(step) and behind.isdisjoint(step.defs):
-            yield step.number - first
+def registers_read(flow: FunctionInstructions) -> set[int]:
+    """The registers that some instruction reads, guards included."""
+    found = set(flow.guards)
+    found.update(*flow.uses)
+    return found

@@ -16,7 +16,8 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
-from analyses.dataflow.liveness import liveness
+from analyses.dataflow.ambiguous_registers import ambiguous_registers
+from analyses.dataflow.block_summary import block_summaries
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -41,13 +42,12 @@ class UninitializedRead(NamedTuple):
 @fact
 def uninitialized_reads(function: Function) -> tuple[UninitializedRead, ...]:
     """The first uninitialized read of each register, in the order of the text."""
-    parameters = {
-        number
-        for symbol in function.body.parameters
-        if isinstance(symbol, Register)
-        and (number := instructions(function).index_of(symbol)) is not None
-    }
-    suspects = sorted(liveness(function).live_on_entry - parameters)
+    suspects = ambiguous_registers(function).live_on_entry
+    if suspects:
+        flow = instructions(function)
+        parameters = [one for one in function.body.parameters if isinstance(one, Register)]
+        assigned = {flow.index_of(one) for one in parameters}
+        suspects = [one for one in suspects if one not in assigned]
     return tuple(_Search(function, suspects).run()) if suspects else ()
 
 
@@ -110,16 +110,15 @@ class _Search:
         self.graph = cfg(function)
         self.bits = {register: 1 << index for index, register in enumerate(suspects)}
         self.everything = (1 << len(suspects)) - 1
-        guards = {step.guard for step in self.flow.instructions if step.guard >= 0}
+        guards = set(self.flow.guards) - {-1}
         effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
         self.guards = guards if effort <= _MOST else set[int]()
-        live = liveness(function)
         suspected = self.bits.keys()
         self.quiet = [
-            tuple(written & self.guards)
-            if suspected.isdisjoint(read) and suspected.isdisjoint(written)
+            tuple([one for one in block.defined if one in self.guards])
+            if suspected.isdisjoint(block.exposed) and suspected.isdisjoint(block.defined)
             else None
-            for read, written in zip(live.upward_exposed, live.defined, strict=True)
+            for block in block_summaries(function)
         ]
         """The guards that each block writes if it names no suspect; None for other blocks."""
 

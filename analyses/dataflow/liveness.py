@@ -11,62 +11,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Final, NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from analyses.bitset import EMPTY, BitIndex
 from analyses.control_flow.block_identity import block_fact, block_identities
 from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
+from analyses.dataflow.ambiguous_registers import returned
 from analyses.dataflow.bitvector_dataflow import GenKill, LiveSets
+from analyses.dataflow.block_summary import BlockSummary, block_summaries
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Register
 
 LiveAtEnd: TypeAlias = tuple[frozenset[int], tuple[tuple[int, int], ...]]
 
 
+@dataclass(frozen=True)
 class Liveness:
     """The live registers at both ends of each block. Registers are indices, see
     `FunctionInstructions.registers`.
     """
 
-    __slots__ = (
-        "cfg", "defined", "instructions", "kills", "live_in", "live_on_entry", "live_out",
-        "not_yet_defined", "sets", "upward_exposed",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        instructions: FunctionInstructions,
-        cfg: Cfg,
-        live_in: tuple[frozenset[int], ...],
-        live_out: tuple[frozenset[int], ...],
-        kills: tuple[Collection[int], ...],
-        not_yet_defined: tuple[dict[int, int], ...],
-        live_on_entry: frozenset[int],
-        upward_exposed: tuple[frozenset[int], ...],
-        defined: tuple[frozenset[int], ...],
-        sets: LiveSets,
-    ) -> None:
-        self.instructions: Final = instructions
-        self.cfg: Final = cfg
-        self.live_in: Final = live_in
-        self.live_out: Final = live_out
-        self.kills: Final = kills
-        """For each instruction, the registers whose live ranges begin there."""
-        self.not_yet_defined: Final = not_yet_defined
-        """For each block, the registers that no path to it has written, with the first instruction that does;
-        past its end if none.
-        """
-        self.live_on_entry: Final = live_on_entry
-        """The registers that may be read before they are completely written, parameters included."""
-        self.upward_exposed: Final = upward_exposed
-        """The registers that each block reads before completely writing them."""
-        self.defined: Final = defined
-        """The registers that each block writes."""
-        self.sets: Final = sets
+    instructions: FunctionInstructions
+    cfg: Cfg
+    live_in: tuple[frozenset[int], ...]
+    live_out: tuple[frozenset[int], ...]
+    kills: tuple[Collection[int], ...]
+    """For each instruction, the registers whose live ranges begin there."""
+    not_yet_defined: tuple[dict[int, int], ...]
+    """For each block, the registers that no path to it has written, with the first instruction that does;
+    past its end if none.
+    """
+    live_on_entry: frozenset[int]
+    """The registers that may be read before they are completely written, parameters included."""
+    summaries: list[BlockSummary]
+    sets: LiveSets
 
     def backward(self, block: int) -> Iterator[tuple[InstructionInfo, set[int]]]:
         """The instructions of `block` from last to first, each with the registers live after it.
@@ -75,7 +57,7 @@ class Liveness:
         """
         live = set(self.live_out[block])
         for number in reversed(self.cfg.blocks[block].instructions):
-            step = self.instructions.instructions[number]
+            step = self.instructions.info(number)
             yield step, live
             self._step_back(block, step, live)
 
@@ -88,7 +70,7 @@ class Liveness:
         late = [
             (one, at - first)
             for one, at in self.not_yet_defined[block].items()
-            if at < end or one in self.upward_exposed[block]
+            if at < end or one in self.summaries[block].exposed
         ]
         return self.live_out[block], tuple(late)
 
@@ -121,13 +103,13 @@ class Liveness:
 @incremental_fact
 def liveness(function: Function, earlier: Previous[Liveness] | None) -> Liveness:
     """The live registers of `function`."""
-    flow, graph, lives = instructions(function), cfg(function), _block_liveness(function)
+    flow, graph = instructions(function), cfg(function)
     sets = _sets(function)
     not_yet_defined = _not_yet_defined(function, graph, sets)
-    kills = [one for block in lives for one in block.kills]
+    kills = [one for block in _kills_of_blocks(function) for one in block]
     for block, begins in zip(graph.blocks, not_yet_defined, strict=True):
         for number in block.instructions if begins else ():
-            born = [one for one in flow.instructions[number].partial_defs if begins.get(one) == number]
+            born = [one for one in flow.partial_defs[number] if begins.get(one) == number]
             if born:
                 kills[number] = frozenset([*kills[number], *born])
     before = earlier.value if earlier else None
@@ -142,7 +124,7 @@ def liveness(function: Function, earlier: Previous[Liveness] | None) -> Liveness
     entered = sets.members(sets.live_in[0])
     return Liveness(
         flow, graph, live_in, live_out, tuple(kills), tuple(not_yet_defined), entered,
-        tuple([one.upward_exposed for one in lives]), tuple([one.defined for one in lives]), sets,
+        block_summaries(function), sets,
     )
 
 
@@ -166,57 +148,28 @@ def _live_at_ends(
     return tuple(ins), tuple(outs)
 
 
-class _BlockLiveness(NamedTuple):
-    """The registers that a block reads before writing, writes, and writes completely, and the `kills` of each
-    instruction.
-    """
-
-    upward_exposed: frozenset[int]
-    defined: frozenset[int]
-    killed: frozenset[int]
-    kills: tuple[Collection[int], ...]
-
-
 @block_fact
-def _block_liveness(_: Function, block: Sequence[InstructionInfo]) -> _BlockLiveness:
-    kills = tuple([_kills(step) for step in block])
-    live: set[int] = set()
-    dead: set[int] = set()
-    for step, killed in zip(reversed(block), reversed(kills), strict=True):
-        dead.update(killed)
-        _before(step, killed, live)
-    written = dead.union(*[step.partial_defs for step in block])
-    return _BlockLiveness(
-        frozenset(live) or EMPTY, frozenset(written) or EMPTY, frozenset(dead) or EMPTY, kills
-    )
+def _kills_of_blocks(flow: FunctionInstructions, first: int, end: int) -> list[Collection[int]]:
+    """The `kills` of each instruction of a block."""
+    return [_kills(flow.defs[number], flow.partial_defs[number]) for number in range(first, end)]
 
 
 @incremental_fact
 def _sets(function: Function, earlier: Previous[LiveSets] | None) -> LiveSets:
     blocks = [
-        GenKill(content, one.upward_exposed, one.killed)
-        for content, one in zip(block_identities(function).blocks, _block_liveness(function), strict=True)
+        GenKill(content, one.exposed, one.killed)
+        for content, one in zip(block_identities(function).blocks, block_summaries(function), strict=True)
     ]
-    return LiveSets(cfg(function).graph, blocks, _returned(function), earlier.value if earlier else None)
+    return LiveSets(cfg(function).graph, blocks, returned(function), earlier.value if earlier else None)
 
 
-def _returned(function: Function) -> frozenset[int]:
-    """The registers of the return parameters."""
-    flow = instructions(function)
-    return frozenset(
-        number
-        for symbol in function.body.returns
-        if isinstance(symbol, Register) and (number := flow.index_of(symbol)) is not None
-    )
-
-
-def _kills(step: InstructionInfo) -> Collection[int]:
+def _kills(defs: tuple[int, ...], partial_defs: tuple[int, ...]) -> Collection[int]:
     """The registers that an instruction writes completely, without duplicates. A set of one would take four
     times the memory.
     """
-    if len(step.defs) < 2 and not step.partial_defs:
-        return step.defs
-    return frozenset(step.defs).difference(step.partial_defs) or EMPTY
+    if len(defs) < 2 and not partial_defs:
+        return defs
+    return frozenset(defs).difference(partial_defs) or EMPTY
 
 
 def _before(step: InstructionInfo, kills: Collection[int], live: set[int]) -> None:
@@ -238,9 +191,9 @@ def _not_yet_defined(function: Function, graph: Cfg, sets: LiveSets) -> list[dic
     written = _written(function, graph, bits, suspects)
     flow = instructions(function)
     found: list[dict[int, int]] = []
-    for block, lives, known in zip(graph.blocks, _block_liveness(function), written, strict=True):
+    for block, summary, known in zip(graph.blocks, block_summaries(function), written, strict=True):
         registers = sets.members(live_in[block.number] & suspects & ~known)
-        if registers.isdisjoint(lives.defined):
+        if registers.isdisjoint(summary.defined):
             found.append(dict.fromkeys(registers, block.end))
         else:
             found.append(_first_writes(flow, block, registers))
@@ -250,7 +203,7 @@ def _not_yet_defined(function: Function, graph: Cfg, sets: LiveSets) -> list[dic
 def _written(function: Function, graph: Cfg, bits: BitIndex, suspects: int) -> list[int]:
     """The registers among `suspects` that some path to each block has written."""
     named = bits.members(suspects)
-    writes = [bits.mask(one.defined & named) for one in _block_liveness(function)]
+    writes = [bits.mask(named.intersection(one.defined)) for one in block_summaries(function)]
     found = [0] * len(graph.blocks)
     rank = graph.graph.ranks
     block_at = sorted(range(len(rank)), key=rank.__getitem__)
@@ -273,8 +226,8 @@ def _written(function: Function, graph: Cfg, bits: BitIndex, suspects: int) -> l
 def _first_writes(flow: FunctionInstructions, block: BasicBlock, registers: frozenset[int]) -> dict[int, int]:
     """The first instruction of `block` that writes each of `registers`; the end of the block if none."""
     found = dict.fromkeys(registers, block.end)
-    for step in reversed(flow.instructions[block.first : block.end]):
-        for register in step.defs:
+    for number in range(block.end - 1, block.first - 1, -1):
+        for register in flow.defs[number]:
             if register in registers:
-                found[register] = step.number
+                found[register] = number
     return found

@@ -14,28 +14,54 @@
 7. No instruction has values if the graph is too complex (`dominance.py`), or if placing the phis takes more
    than `visit_limit` visits and 4 per instruction. Compiler-generated kernels have at most 6 phis per block.
 
-Phis are placed as in Cytron et al. (1991), pruned by liveness.
+Phis are placed as in Cytron et al. (1991), pruned by liveness (`phi_placement.py`). Values are named in one
+walk over the dominator tree.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Final, NamedTuple
 
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
-from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
-from analyses.control_flow.dominance import dominance, visit_limit
-from analyses.dataflow.liveness import liveness
-from analyses.dataflow.local_value_numbering import NONE as NONE
-from analyses.dataflow.local_value_numbering import InstructionValues as InstructionValues
-from analyses.dataflow.local_value_numbering import LocalValueNumbering, local_value_numbering
+from analyses.control_flow.cfg import Cfg, cfg
+from analyses.control_flow.dominance import dominance
+from analyses.dataflow.block_summary import BlockSummary, block_summaries
+from analyses.dataflow.phi_placement import phi_placement
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from ptx_lsp.facts import GenerationalCache, Previous, incremental_fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
+NONE: Final = -1
 _MOST_FREE: Final = 2
 _SPARE: Final = 1_000
-_VISITS_OF_STEP: Final = 4
+
+
+class InstructionValues:
+    """The values of one instruction, parallel to the registers in `InstructionInfo`; `carry_in` and
+    `carry_out` are the carry that it reads and defines.
+    """
+
+    __slots__ = ("carry_in", "carry_out", "defs", "guard", "partial_defs", "uses")
+
+    def __init__(
+        self,
+        uses: tuple[int, ...],
+        partial_defs: tuple[int, ...],
+        defs: tuple[int, ...],
+        guard: int,
+        carry_in: int,
+        carry_out: int,
+    ) -> None:
+        self.uses = uses
+        self.partial_defs = partial_defs
+        self.defs = defs
+        self.guard = guard
+        self.carry_in = carry_in
+        self.carry_out = carry_out
+
+
+_WITHOUT_VALUES: Final = InstructionValues((), (), (), NONE, NONE, NONE)
+"""Shared by the many instructions without registers."""
 
 
 class Phi(NamedTuple):
@@ -47,259 +73,274 @@ class Phi(NamedTuple):
     inputs: tuple[int, ...]
 
 
+class BlockValues:
+    """The values of the instructions of one block; the same object as long as the block and its values are
+    unchanged. It defines `count` values from `first` on, and reads `inputs` from outside. `last` has the last
+    value of each register that it writes.
+    """
+
+    __slots__ = ("by_instruction", "count", "first", "inputs", "is_reached", "last")
+
+    def __init__(self, first: int, inputs: tuple[int, ...], is_reached: bool = True) -> None:
+        self.first = first
+        self.is_reached = is_reached
+        self.inputs = inputs
+        self.count = 0
+        self.by_instruction: list[InstructionValues] = []
+        self.last: tuple[int, ...] = ()
+
+
 class SsaForm:
     """The SSA values of a function, as numbers."""
+
+    __slots__ = (
+        "_by_instruction", "_defining_blocks", "blocks", "cfg", "identities", "instructions", "is_available",
+        "limit", "phis", "phis_of",
+    )  # fmt: skip
 
     def __init__(
         self,
         instructions: FunctionInstructions,
         cfg: Cfg,
-        by_instruction: tuple[InstructionValues, ...],
-        phis: dict[int, Phi],
-        phis_of: tuple[tuple[Phi, ...], ...],
-        blocks: tuple[BlockValues, ...],
-        value_numbers: ValueNumbers,
+        identities: list[BlockIdentity],
+        blocks: list[BlockValues],
+        phis_of: list[tuple[Phi, ...]],
+        limit: int,
         is_available: bool,
     ) -> None:
-        self.instructions: Final = instructions
-        self.cfg: Final = cfg
-        self.by_instruction: Final = by_instruction
-        """The values of each instruction."""
-        self.phis: Final = phis
-        """The phis, by value."""
-        self.phis_of: Final = phis_of
+        self.instructions = instructions
+        self.cfg = cfg
+        self.identities = identities
+        self.blocks = blocks
+        self.phis_of = phis_of
         """The phis at the start of each block."""
-        self.blocks: Final = blocks
-        self.value_numbers: Final = value_numbers
-        self.is_available: Final = is_available
+        self.phis: dict[int, Phi] = {phi.value: phi for phis in phis_of for phi in phis}
+        """The phis, by value."""
+        self.limit = limit
+        """An upper bound of all values."""
+        self.is_available = is_available
         """Whether the function has SSA values (7)."""
+        self._by_instruction: list[InstructionValues] | None = None
+        self._defining_blocks: list[int] | None = None
 
     @property
-    def limit(self) -> int:
-        """An upper bound of all values."""
-        return self.value_numbers.limit
+    def by_instruction(self) -> list[InstructionValues]:
+        """The values of each instruction."""
+        if self._by_instruction is None:
+            found: list[InstructionValues] = []
+            for block in self.blocks:
+                found += block.by_instruction
+            self._by_instruction = found
+        return self._by_instruction
 
     def definition(self, value: int) -> int:
         """The instruction that defines a value; -1 for phis and initial values."""
-        block = self._defining_blocks[value]
-        return NONE if block < 0 else self.cfg.blocks[block].first + self.blocks[block].definition(value)[1]
+        block = self.defining_blocks[value]
+        if block < 0:
+            return NONE
+        first = self.cfg.blocks[block].first
+        for index, values in enumerate(self.blocks[block].by_instruction):
+            if value in values.defs or value == values.carry_out:
+                return first + index
+        return NONE
 
     def register(self, value: int) -> int:
         """The register that holds a value; -1 for carries."""
         if self.is_initial(value):
             return value
-        block = self._defining_blocks[value]
-        return self.phis[value].register if block < 0 else self.blocks[block].definition(value)[0]
+        if self.defining_blocks[value] < 0:
+            return self.phis[value].register
+        number = self.definition(value)
+        defs = self.by_instruction[number].defs
+        return self.instructions.defs[number][defs.index(value)] if value in defs else NONE
 
     def is_initial(self, value: int) -> bool:
         """Whether it is the value of a register before its first write."""
-        return value < len(self.instructions.registers)
+        return value < self.instructions.count
 
     def block_of(self, value: int) -> int:
         """The block that defines a value; 0 for initial values."""
-        block = self._defining_blocks[value]
+        block = self.defining_blocks[value]
         if block >= 0:
             return block
-        join = self.phis.get(value)
-        return join.block if join is not None else 0
+        phi = self.phis.get(value)
+        return phi.block if phi is not None else 0
 
-    @cached_property
-    def _defining_blocks(self) -> list[int]:
-        """The block whose instructions define each value."""
-        found = [NONE] * self.limit
-        for number, block in enumerate(self.blocks):
-            found[block.first : block.first + block.count] = [number] * block.count
-        return found
-
-
-class BlockValues:
-    """The values of the instructions of one block; the same object as long as the block and its values are
-    unchanged. It defines `count` values from `first` on, and reads `inputs` from outside.
-    """
-
-    __slots__ = ("_local", "by_instruction", "count", "first", "inputs")
-
-    def __init__(self, local: LocalValueNumbering, first: int, entered: tuple[int, ...] | None) -> None:
-        self.first = first
-        self.inputs = entered or ()
-        self.count = len(local.definitions) if entered is not None else 0
-        self.by_instruction = local.unreachable() if entered is None else local.numbered(first, entered)
-        self._local = local
-
-    def definition(self, value: int) -> tuple[int, int]:
-        """The register of a value that the block defines, and the instruction, counted from the first of the
-        block.
-        """
-        return self._local.definitions[value - self.first]
-
-
-class ValueNumbers:
-    """The assignment of numbers to values. It is renewed when too many numbers are unused."""
-
-    def __init__(self, registers: int) -> None:
-        self.registers = registers
-        self.limit = registers
-        self.firsts: GenerationalCache[BlockIdentity, int] = GenerationalCache()
-        self.phis: GenerationalCache[tuple[BlockIdentity, int], int] = GenerationalCache()
-        self.blocks: GenerationalCache[
-            tuple[BlockIdentity, tuple[int, ...] | None], BlockValues
-        ] = GenerationalCache()
-
-    @classmethod
-    def next_revision(cls, before: ValueNumbers | None, registers: int, in_use: int) -> ValueNumbers:
-        """The value numbers of a revision with this many values."""
-        found = cls(registers)
-        if before is None or before.registers != registers:
-            return found
-        if before.limit > _MOST_FREE * (registers + in_use) + _SPARE:
-            return found
-        found.limit = before.limit
-        found.firsts = GenerationalCache(before.firsts)
-        found.phis = GenerationalCache(before.phis)
-        found.blocks = GenerationalCache(before.blocks)
-        return found
-
-    def first_of(self, content: BlockIdentity, count: int) -> int:
-        """The number of the first of `count` values that a block defines."""
-        found = self.firsts.get(content)
-        if found is None:
-            found = self.firsts.put(content, self.limit)
-            self.limit += count
-        return found
-
-    def phi(self, content: BlockIdentity, register: int) -> int:
-        found = self.phis.get((content, register))
-        if found is None:
-            found = self.phis.put((content, register), self.limit)
-            self.limit += 1
-        return found
+    @property
+    def defining_blocks(self) -> list[int]:
+        """The block whose instructions define each value; -1 for phis and initial values."""
+        if self._defining_blocks is None:
+            found = [NONE] * self.limit
+            for number, block in enumerate(self.blocks):
+                found[block.first : block.first + block.count] = [number] * block.count
+            self._defining_blocks = found
+        return self._defining_blocks
 
 
 @incremental_fact
 def ssa_form(function: Function, earlier: Previous[SsaForm] | None) -> SsaForm:
     """The SSA form of `function`."""
-    return _Renaming(function, earlier.value.value_numbers if earlier else None).run()
+    return _Renaming(function, earlier.value if earlier else None).run()
 
 
 class _Renaming:
-    def __init__(self, function: Function, before: ValueNumbers | None) -> None:
-        self.instructions = instructions(function)
-        self.dominance = dominance(function)
+    def __init__(self, function: Function, before: SsaForm | None) -> None:
+        self.flow = instructions(function)
         self.cfg = cfg(function)
-        self.local = local_value_numbering(function)
+        self.summaries = block_summaries(function)
         self.identities = block_identities(function).blocks
-        count = len(self.instructions.registers)
-        self.numbers = ValueNumbers.next_revision(
-            before, count, sum(len(one.definitions) for one in self.local)
-        )
+        self.children = dominance(function).children
+        self.placement = phi_placement(function)
+        count = self.flow.count
+        self.limit = count
+        self.known_blocks: dict[BlockIdentity, BlockValues] = {}
+        self.known_phis: dict[tuple[BlockIdentity, int], int] = {}
+        if before is not None and before.instructions.count == count:
+            self.take_over(before)
         self.current = list(range(count))
         """The value of each register at the current point of the walk."""
-        self.live_in = liveness(function).live_in
-        self.phis: list[dict[int, int]] = [{} for _ in self.cfg.blocks]
+        self.phis: list[dict[int, int]] = []
         """For each block, the registers with a phi and the values of those phis."""
         self.inputs: dict[int, list[int]] = {}
-        self.blocks: list[BlockValues] = []
+
+    def take_over(self, before: SsaForm) -> None:
+        """Keeps the numbers of the previous revision, unless too many are unused."""
+        in_use = sum([block.count for block in before.blocks])
+        if before.limit > _MOST_FREE * (self.flow.count + in_use) + _SPARE:
+            return
+        self.limit = before.limit
+        self.known_blocks = dict(zip(before.identities, before.blocks, strict=True))
+        for identity, phis in zip(before.identities, before.phis_of, strict=True):
+            for phi in phis:
+                self.known_phis[identity, phi.register] = phi.value
 
     def run(self) -> SsaForm:
-        is_known = not self.dominance.is_too_complex and self.place_phis()
-        if not is_known:
-            self.phis = [{} for _ in self.cfg.blocks]
-        found = self.rename() if is_known else {}
-        self.blocks = [
-            found.get(block.number) or self.block_values(block.number, None)
-            for block in self.cfg.blocks
+        placed = self.placement.registers
+        self.phis = [self.numbered(block, placed.get(block)) for block in range(len(self.cfg.blocks))]
+        found = self.rename() if self.placement.is_available else {}
+        blocks = [found.get(block) or self.unreachable(block) for block in range(len(self.cfg.blocks))]
+        phis_of = [
+            tuple([
+                Phi(value, register, block, tuple(self.inputs[value])) for register, value in phis.items()
+            ])
+            for block, phis in enumerate(self.phis)
         ]
-        joins_of = tuple(
-            tuple(
-                Phi(value, register, block.number, tuple(self.inputs[value]))
-                for register, value in self.phis[block.number].items()
-            )
-            if self.phis[block.number]
-            else ()
-            for block in self.cfg.blocks
-        )
         return SsaForm(
-            self.instructions,
-            self.cfg,
-            tuple([one for block in self.blocks for one in block.by_instruction]),
-            {join.value: join for joins in joins_of for join in joins},
-            joins_of,
-            tuple(self.blocks),
-            self.numbers,
-            is_known,
+            self.flow, self.cfg, self.identities, blocks, phis_of, self.limit, self.placement.is_available
         )
 
-    # -- joins ----------------------------------------------------------------------------------
+    def numbered(self, block: int, registers: list[int] | None) -> dict[int, int]:
+        """The values of the phis of a block."""
+        found: dict[int, int] = {}
+        for register in registers or ():
+            value = self.known_phis.get((self.identities[block], register), NONE)
+            if value == NONE:
+                value = self.limit
+                self.limit += 1
+            found[register] = value
+            self.inputs[value] = [register] if block == 0 else []
+        return found
 
-    def place_phis(self) -> bool:
-        """Places the phis. Returns whether their number stays within the limit."""
-        left = visit_limit(len(self.cfg.blocks)) + _VISITS_OF_STEP * len(self.instructions.instructions)
-        frontier = self.dominance.frontiers
-        writers: dict[int, list[int]] = {}
-        kept = set[int]().union(*(one.partially_defined for one in self.local))
-        wanted = kept.union(*self.live_in)
-        for block in self.cfg.reverse_postorder:
-            for register, _ in self.local[block].outgoing:
-                if register in wanted:
-                    writers.setdefault(register, []).append(block)
-        for register, blocks in writers.items():
-            waiting = list(blocks)
-            while waiting:
-                blocks_behind = frontier[waiting.pop()]
-                left -= len(blocks_behind)
-                if left < 0:
-                    return False
-                for block in blocks_behind:
-                    if register in self.phis[block]:
-                        continue
-                    if register in self.live_in[block] or register in kept:
-                        value = self.numbers.phi(self.identities[block], register)
-                        self.phis[block][register] = value
-                        self.inputs[value] = [register] if block == 0 else []
-                        waiting.append(block)
-        return True
+    def unreachable(self, block: int) -> BlockValues:
+        """The values of a block that control does not reach."""
+        known = self.known_blocks.get(self.identities[block])
+        if known is not None and not known.is_reached:
+            return known
+        found = BlockValues(self.limit, (), is_reached=False)
+        flow, place = self.flow, self.cfg.blocks[block]
+        for number in range(place.first, place.end):
+            uses, partial_defs, defs = flow.uses[number], flow.partial_defs[number], flow.defs[number]
+            found.by_instruction.append(
+                InstructionValues(
+                    (NONE,) * len(uses), (NONE,) * len(partial_defs), (NONE,) * len(defs), NONE, NONE, NONE
+                )
+            )
+        return found
 
     # -- names ----------------------------------------------------------------------------------
 
     def rename(self) -> dict[int, BlockValues]:
-        """Walks the dominator tree. The changes of a block are undone when the walk leaves it."""
-        below = self.dominance.children
+        """Walks the dominator tree. The changes of a block to registers with phis are undone when the walk
+        leaves it; other registers are read only where a single block's writes dominate.
+        """
+        current, merged = self.current, self.placement.merged
         found: dict[int, BlockValues] = {}
         undo: list[tuple[int, int]] = []
-        path = [(0, False, 0)]
+        path = [0]
+        marks: list[int] = []
         while path:
-            block, is_left, mark = path.pop()
-            if is_left:
+            block = path.pop()
+            if block < 0:
+                mark = marks.pop()
                 while len(undo) > mark:
                     register, value = undo.pop()
-                    self.current[register] = value
+                    current[register] = value
                 continue
-            path.append((block, True, len(undo)))
-            found[block] = self.block(self.cfg.blocks[block], undo)
-            path.extend((lower, False, 0) for lower in below[block])
+            path.append(~block)
+            marks.append(len(undo))
+            for register, value in self.phis[block].items():
+                undo.append((register, current[register]))
+                current[register] = value
+            summary = self.summaries[block]
+            if merged:
+                undo += [(register, current[register]) for register in summary.defined if register in merged]
+            found[block] = self.block(block, summary)
+            for target in self.cfg.blocks[block].successors:
+                for register, value in self.phis[target].items():
+                    self.inputs[value].append(current[register])
+            path += self.children[block]
         return found
 
-    def block(self, block: BasicBlock, undo: list[tuple[int, int]]) -> BlockValues:
+    def block(self, block: int, summary: BlockSummary) -> BlockValues:
+        """The values of a block, after which `current` has the values at its end."""
         current = self.current
-        for register, value in self.phis[block.number].items():
-            undo.append((register, current[register]))
-            current[register] = value
-        local = self.local[block.number]
-        found = self.block_values(
-            block.number, tuple(map(current.__getitem__, local.entry_registers))
-        )
-        for register, index in local.outgoing:
-            undo.append((register, current[register]))
-            current[register] = found.first + index
-        for target in block.successors:
-            for register, value in self.phis[target].items():
-                self.inputs[value].append(current[register])
+        inputs = tuple([current[register] for register in summary.entry_registers])
+        known = self.known_blocks.get(self.identities[block])
+        if known is not None and known.is_reached and known.inputs == inputs:
+            for register, value in zip(summary.defined, known.last, strict=True):
+                current[register] = value
+            return known
+        keeps = known is not None and known.is_reached
+        found = BlockValues(known.first if known is not None and keeps else self.limit, inputs)
+        self.number_block(found, block)
+        if not keeps:
+            self.limit += found.count
+        found.last = tuple([current[register] for register in summary.defined])
         return found
 
-    def block_values(self, block: int, entered: tuple[int, ...] | None) -> BlockValues:
-        content, local = self.identities[block], self.local[block]
-        known = self.numbers.blocks.get((content, entered))
-        if known is not None:
-            return known
-        first = self.numbers.first_of(content, len(local.definitions))
-        return self.numbers.blocks.put((content, entered), BlockValues(local, first, entered))
+    def number_block(self, found: BlockValues, block: int) -> None:
+        flow, current = self.flow, self.current
+        all_uses, all_defs, all_partial_defs = flow.uses, flow.defs, flow.partial_defs
+        kinds, guards, by_instruction = flow.kinds, flow.guards, found.by_instruction
+        value = found.first
+        carry = NONE
+        place = self.cfg.blocks[block]
+        for number in range(place.first, place.end):
+            registers, defs, guard, kind = all_uses[number], all_defs[number], guards[number], kinds[number]
+            if not registers and not defs and guard < 0 and not kind.writes_carry and not kind.reads_carry:
+                by_instruction.append(_WITHOUT_VALUES)
+                continue
+            uses = tuple([current[register] for register in registers])
+            partial_defs = all_partial_defs[number]
+            if partial_defs:
+                partial_defs = tuple([current[register] for register in partial_defs])
+            if guard >= 0:
+                guard = current[guard]
+            carry_in = carry if kind.reads_carry else NONE
+            written: tuple[int, ...] = ()
+            if defs:
+                if len(defs) == 1:
+                    current[defs[0]] = value
+                    written = (value,)
+                    value += 1
+                else:
+                    written = tuple(range(value, value + len(defs)))
+                    for register in defs:
+                        current[register] = value
+                        value += 1
+            carry_out = NONE
+            if kind.writes_carry:
+                carry = carry_out = value
+                value += 1
+            by_instruction.append(InstructionValues(uses, partial_defs, written, guard, carry_in, carry_out))
+        found.count = value - found.first

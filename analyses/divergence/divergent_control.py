@@ -202,8 +202,8 @@ class DivergentControl:
     def _is_exit_path(self, first: int) -> bool:
         """Whether from instruction `first` on, threads only exit the kernel."""
         block = self.cfg.block_of[first - 1]
-        steps = self.uniformity.ssa.instructions.instructions
-        return is_exit_path(self.cfg, steps, block, first, self.early_exits.exiting)
+        flow = self.uniformity.ssa.instructions
+        return is_exit_path(self.cfg, flow, block, first, self.early_exits.exiting)
 
     def _is_divergent(self, step: InstructionInfo) -> bool:
         """Whether threads of a warp may diverge at a jump or guard."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import range_count, range_index
 from ptx_lsp.model.symbols import Register
@@ -63,11 +64,11 @@ class RegisterIndex:
         first = self.firsts.get(declarator)
         return None if first is None else first + _index(register)
 
-    def registers(self, function: Function) -> list[Register]:
+    def registers(self, body: Body) -> list[Register]:
         """The registers in the order of their indices."""
         if self.is_dense:
-            return [one for declared in _declared(function) for one in _members(declared)]
-        named = {self.index(one): one for one in _named(function)}
+            return [one for declared in _declared(body) for one in _members(declared)]
+        named = {self.index(one): one for one in _named(body)}
         return [named[number] for number in range(self.count)]
 
 
@@ -75,27 +76,25 @@ def register_index(function: Function) -> RegisterIndex:
     """The register index of `function`."""
     firsts: dict[int, int] = {}
     count = 0
-    for declared in _declared(function):
+    for declared in _declared(function.body):
         firsts[id(declared.declarator)] = count
         count += _count(declared)
     if count <= _EACH * len(function.body.instructions) + _MORE:
         return RegisterIndex(firsts, count)
     order = {declarator: place for place, declarator in enumerate(firsts)}
-    found = {(id(one.declarator), _index(one)) for one in _named(function)}
+    found = {(id(one.declarator), _index(one)) for one in _named(function.body)}
     listed = sorted(found, key=lambda one: (order[one[0]], one[1]))
     return RegisterIndex(firsts, len(listed), {one: n for n, one in enumerate(listed)})
 
 
-def _declared(function: Function) -> Iterator[Register]:
-    body = function.body
+def _declared(body: Body) -> Iterator[Register]:
     for symbol in (*body.returns, *body.parameters, *body.registers):
         if isinstance(symbol, Register):
             yield symbol
 
 
-def _named(function: Function) -> Iterator[Register]:
-    body = function.body
-    starts = {symbol.place.start for symbol in _declared(function)}
+def _named(body: Body) -> Iterator[Register]:
+    starts = {symbol.place.start for symbol in _declared(body)}
     for start, symbol in body.symbols.items():
         if type(symbol) is Register and start not in starts:
             yield symbol

@@ -379,7 +379,7 @@ class _Lowering:
         if not isinstance(operand, nodes.Name):
             return None
         symbol = self.function.body.symbols.get(operand.start)
-        return self.flow.indices.get(id(symbol)) if symbol is not None else None
+        return self.flow.indices.get(symbol)
 
     # -- constants --------------------------------------------------------------------------
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import AccessMode, Operand
+
+NONE: Final = 0
+READ: Final = 1
+WRITE: Final = 2
+BOTH: Final = 3
+_CODES: Final[dict[AccessMode, int]] = {"none": NONE, "read": READ, "write": WRITE, "both": BOTH}
 
 
 class OperandAccess:
@@ -12,28 +20,27 @@ class OperandAccess:
 
     __slots__ = ("own", "pair", "parts")
 
-    def __init__(
-        self, own: AccessMode, parts: tuple[OperandAccess, ...] = (), pair: AccessMode = "none"
-    ) -> None:
-        self.own: AccessMode = own
+    def __init__(self, own: int, parts: tuple[OperandAccess, ...] = (), pair: int = NONE) -> None:
+        self.own = own
         self.parts = parts
-        self.pair: AccessMode = pair
+        self.pair = pair
 
 
 def operand_accesses(match: Match | None, count: int) -> tuple[OperandAccess, ...]:
     """How each of `count` operands is accessed. Without a match, the first is written and the others are
     read.
     """
+    read = OperandAccess(READ)
     if match is None:
-        first: AccessMode = "write" if count > 1 else "read"
-        return (OperandAccess(first), *[OperandAccess("read")] * (count - 1))[:count]
+        first = OperandAccess(WRITE if count > 1 else READ)
+        return (first, *[read] * (count - 1))[:count]
     found = [_access(match, place, wanted) for place, wanted in match.places]
-    return (*found, *[OperandAccess("read")] * (count - len(found)))[:count]
+    return (*found, *[read] * (count - len(found)))[:count]
 
 
 def _access(match: Match, place: Place, wanted: Operand) -> OperandAccess:
-    own: AccessMode = "read" if place.shape == "address" else wanted.access
-    pair: AccessMode = match.candidate.operand(Place(place.pair)).access if place.paired else "none"
+    own = READ if place.shape == "address" else _CODES[wanted.access]
+    pair = _CODES[match.candidate.operand(Place(place.pair)).access] if place.paired else NONE
     if place.shape not in ("vector", "list"):
         return OperandAccess(own, (), pair)
     parts = tuple([_access(match, part, match.candidate.operand(part)) for part in place.parts])

@@ -68,7 +68,7 @@ def dead_write(function: Function) -> Iterator[Finding]:
     dead, flow = dead_writes(function), instructions(function)
     if not dead:
         return
-    read = frozenset[int]().union(*registers_read(function))
+    read = registers_read(flow)
     for step in dead:
         place = function.place(step.node.operands[0])
         is_read = not read.isdisjoint(step.defs)

@@ -1,0 +1,156 @@
+"""Ambiguous registers: those of which some read may see more than one write, or none.
+
+1. A register is *unambiguous* if a single block writes it, completely in the end, and dominates all other
+   blocks that read it before they write it. It needs no phi, and it is live at the end of that block if any
+   other block reads it. Compilers' output consists mostly of such registers, and of registers that are read
+   only in the block that has just written them.
+2. Data flow is solved for the other registers that live across blocks: the *ambiguous* ones.
+3. Only reachable blocks count. The registers of the return parameters are read at `exit`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analyses.bitset import BitIndex
+from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
+from analyses.control_flow.dominance import Dominance, dominance
+from analyses.dataflow.bitvector_dataflow import solve
+from analyses.dataflow.block_summary import BlockSummary, block_summaries
+from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.facts import fact
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.symbols import Register
+
+
+class AmbiguousRegisters:
+    """The ambiguous registers of a function, and where they are live."""
+
+    __slots__ = ("_bits", "_live_in", "crossing", "graph", "registers")
+
+    def __init__(
+        self, graph: Graph, crossing: frozenset[int], registers: list[int], live_in: list[int]
+    ) -> None:
+        self.graph = graph
+        self.crossing = crossing
+        """All registers that some block reads before it has completely written them."""
+        self.registers = registers
+        self._bits = BitIndex(registers).bits
+        self._live_in = live_in
+
+    def is_live_in(self, register: int, block: int) -> bool:
+        """Whether an ambiguous register may be read after the start of a block, before it is completely
+        written.
+        """
+        bit = self._bits.get(register)
+        return bit is not None and self._live_in[block] & bit != 0
+
+    def is_live_out(self, register: int, block: int) -> bool:
+        """Whether a register that a block has written may be read after the end of the block."""
+        if register not in self.crossing:
+            return False
+        bit = self._bits.get(register)
+        if bit is None:
+            return True
+        for target in self.graph.successors[block]:
+            if self._live_in[target] & bit:
+                return True
+        return block == self.graph.exit and self._live_in[block] & bit != 0
+
+    @property
+    def live_on_entry(self) -> list[int]:
+        """The registers that may be read before they are completely written, parameters included."""
+        first = self._live_in[0] if self._live_in else 0
+        return [register for register, bit in self._bits.items() if first & bit]
+
+
+@fact
+def ambiguous_registers(function: Function) -> AmbiguousRegisters:
+    """The ambiguous registers of `function`."""
+    graph = cfg(function).graph
+    summaries = block_summaries(function)
+    if graph is STRAIGHT and not summaries[0].exposed and not function.body.returns:
+        return _NONE_IN_STRAIGHT
+    readers = _readers(function, graph, summaries)
+    if not readers:
+        return AmbiguousRegisters(graph, _NO_REGISTERS, [], [])
+    found = _ambiguous(graph, dominance(function), readers, summaries)
+    return AmbiguousRegisters(graph, frozenset(readers), found, _live_in(graph, found, readers, summaries))
+
+
+def returned(function: Function) -> frozenset[int]:
+    """The registers of the return parameters."""
+    flow = instructions(function)
+    found: set[int] = set()
+    for symbol in function.body.returns:
+        if isinstance(symbol, Register):
+            index = flow.index_of(symbol)
+            if index is not None:
+                found.add(index)
+    return frozenset(found)
+
+
+_NO_REGISTERS: Final = frozenset[int]()
+_NONE_IN_STRAIGHT: Final = AmbiguousRegisters(STRAIGHT, _NO_REGISTERS, [], [])
+
+
+def _readers(function: Function, graph: Graph, summaries: list[BlockSummary]) -> dict[int, list[int]]:
+    """For each register, the blocks that read it before they have completely written it."""
+    found: dict[int, list[int]] = {}
+    for block in graph.reverse_postorder:
+        for register in summaries[block].exposed:
+            blocks = found.get(register)
+            if blocks is None:
+                found[register] = [block]
+            else:
+                blocks.append(block)
+    if function.body.returns and graph.exit in graph.reached:
+        for register in returned(function):
+            found.setdefault(register, []).append(graph.exit)
+    return found
+
+
+def _ambiguous(
+    graph: Graph, tree: Dominance, readers: dict[int, list[int]], summaries: list[BlockSummary]
+) -> list[int]:
+    writer: dict[int, int] = {}
+    """The only block that writes each of these registers; -1 if there are several."""
+    for block in graph.reverse_postorder:
+        for register in summaries[block].defined:
+            if register in readers:
+                writer[register] = -1 if register in writer else block
+    found: list[int] = []
+    for register, blocks in readers.items():
+        home = writer.get(register, -1)
+        if home < 0 or register not in summaries[home].killed:
+            found.append(register)
+            continue
+        for block in blocks:
+            if block == home or not tree.dominates(home, block):
+                found.append(register)
+                break
+    found.sort()
+    return found
+
+
+def _live_in(
+    graph: Graph, registers: list[int], readers: dict[int, list[int]], summaries: list[BlockSummary]
+) -> list[int]:
+    """The registers that are live at the start of each block, as bit sets."""
+    if not registers:
+        return []
+    bits = BitIndex(registers).bits
+    size = len(graph.successors)
+    exposed = [0] * size
+    for register, bit in bits.items():
+        for block in readers[register]:
+            exposed[block] |= bit
+    kept = [-1] * size
+    for block in graph.reverse_postorder:
+        killed = summaries[block].killed
+        if killed:
+            mask = 0
+            for register in killed:
+                mask |= bits.get(register, 0)
+            kept[block] = ~mask
+    return solve(graph, exposed, kept)
