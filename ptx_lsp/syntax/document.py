@@ -14,6 +14,7 @@ from ptx_lsp.syntax.items import Items
 from ptx_lsp.syntax.lower import lower
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of
 from ptx_lsp.syntax.parsing import apply_edit, changed_range, damage, parse
+from ptx_lsp.syntax.reading import read_items
 from ptx_lsp.text import Edit, Source
 
 _FEW = 4
@@ -50,7 +51,8 @@ class Document:
         """Parses a text that is read once. The tree is not kept, since it takes as much memory as the
         statements.
         """
-        return cls(source, None, cls.parse(source).items)
+        items = read_items(source)
+        return cls(source, None, cls.parse(source).items if items is None else Items.of(items))
 
     @classmethod
     def damaged(cls, source: Source) -> Document:

@@ -19,11 +19,13 @@ from ptx_lsp.syntax.literals import integer, overflows
 from ptx_lsp.syntax.lower_directives import Directives
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
+from ptx_lsp.syntax.scanner import Scanner
 from ptx_lsp.syntax.validation import operand_problems
 
 MOST_NESTED_BLOCKS = 1990
 """With deeper nesting, ptxas 13.5 reports `memory exhausted`."""
 _MOST_NUMBERED = 10_000
+_SCANNED = frozenset({"instruction", "label", "location", "declaration", "pragma"})
 _BANK = re.compile(r"\[\d+\]")
 
 
@@ -75,6 +77,7 @@ class _Lowering(Directives):
         super().__init__(text, base)
         self.nested: list[Node] = []
         self.unclosed = False
+        self.scanner = Scanner(text, base)
 
     # -- statements -----------------------------------------------------------------------------
 
@@ -205,6 +208,10 @@ class _Lowering(Directives):
 
     def _inside_block(self, node: Node) -> nodes.Statement | _OpenBlock | None:
         kind = node.type
+        if kind in _SCANNED:
+            found = self.scanner.statement(node.start_byte)
+            if found is not None and self.scanner.end == node.end_byte:
+                return found
         if kind == "block":
             return _OpenBlock(node, None, children_of(node), [])
         if kind == "{" or kind == "}" or kind in PASSED:

@@ -1,0 +1,67 @@
+"""Reads a text that is parsed once: whole functions without a tree, and what is left between them with one."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.lower import lower
+from ptx_lsp.syntax.lower_leaves import PASSED, children_of
+from ptx_lsp.syntax.parsing import parse
+from ptx_lsp.syntax.reader import read_functions
+from ptx_lsp.syntax.scanner import GAP
+from ptx_lsp.text import Source
+
+_GAP = re.compile(GAP)
+
+
+def read_items(source: Source) -> list[Item] | None:
+    """The top-level statements of a text without problems; None if there may be problems.
+
+    The functions that were read are cut out of the text, and the tree is that of the rest. It is what the tree
+    of the whole text has around them, because a function begins on a line of its own and is complete: unless a
+    node goes on across a cut, such as a comment that contains the function.
+    """
+    text = source.text
+    items: list[Item] = []
+    rest: list[str] = []
+    starts: list[int] = []
+    shifts: list[int] = []
+    size = position = 0
+    for start, end, node in read_functions(text):
+        if _GAP.fullmatch(text, position, start) is None:
+            rest.append(text[position:start])
+            starts.append(size)
+            shifts.append(position - size)
+            size += start - position
+        items.append(Item(start, end, node, (), alone=True))
+        position = end
+    if not items:
+        return None
+    rest.append(text[position:])
+    starts.append(size)
+    shifts.append(position - size)
+    left = "".join(rest)
+    root = parse(left.encode("latin-1")).root_node
+    if root.has_error:
+        return None
+    starts.append(len(left) + 1)
+    for node in children_of(root):
+        start, end = node.start_byte, node.end_byte
+        piece = bisect_right(starts, start) - 1
+        if end > starts[piece + 1]:
+            return None
+        if node.type in PASSED:
+            continue
+        found = list(lower(node, left))
+        if len(found) != 1 or found[0].problems:
+            return None
+        shift = shifts[piece]
+        items.append(Item(start + shift, end + shift, found[0].node, (), alone=True))
+    items.sort(key=_start)
+    return items
+
+
+def _start(item: Item) -> int:
+    return item.start
