@@ -1,15 +1,15 @@
-"""Reads a text that is parsed once: whole functions without a tree, and what is left between them with one."""
+"""Reads a text that is parsed once: regular functions without a tree, and with one what is left."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 
+from ptx_lsp.syntax.function_scanner import scanned_functions
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.lower import lower
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of
 from ptx_lsp.syntax.parsing import parse
-from ptx_lsp.syntax.reader import read_functions
 from ptx_lsp.syntax.scanner import GAP
 from ptx_lsp.text import Source
 
@@ -19,9 +19,9 @@ _GAP = re.compile(GAP)
 def read_items(source: Source) -> list[Item] | None:
     """The top-level statements of a text without problems; None if there may be problems.
 
-    The functions that were read are cut out of the text, and the tree is that of the rest. It is what the tree
-    of the whole text has around them, because a function begins on a line of its own and is complete: unless a
-    node goes on across a cut, such as a comment that contains the function.
+    The regular functions are cut out, and the tree is that of the rest. A function begins on a line of its
+    own and is complete, so the tree of the whole text has the same nodes around it. The exception is a node
+    that goes on across the cut, such as a comment that contains the function.
     """
     text = source.text
     items: list[Item] = []
@@ -29,7 +29,7 @@ def read_items(source: Source) -> list[Item] | None:
     starts: list[int] = []
     shifts: list[int] = []
     size = position = 0
-    for start, end, node in read_functions(text):
+    for start, end, node in scanned_functions(text):
         if _GAP.fullmatch(text, position, start) is None:
             rest.append(text[position:start])
             starts.append(size)

@@ -10,7 +10,9 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.scanner import GAP, NAME, WHOLE, Scanner
 
 _FUNCTION: Final = re.compile(r"^[ \t]*+(?=\.(?:visible|extern|weak|entry|func)\b)", re.MULTILINE)
-_HEADER: Final = re.compile(r"(?:(\.visible|\.extern|\.weak)[ \t]++)?+(\.entry|\.func)[ \t]*+(\()?+", re.ASCII)
+_HEADER: Final = re.compile(
+    r"(?:(\.visible|\.extern|\.weak)[ \t]++)?+(\.entry|\.func)[ \t]*+(\()?+", re.ASCII
+)
 _NAME: Final = re.compile(rf"[ \t]*+({NAME}){GAP}(\()?+", re.ASCII)
 _PARAMETER: Final = re.compile(rf"{GAP}(?:(?=(\.))|(\)))", re.ASCII)
 _AFTER_PARAMETER: Final = re.compile(rf"{GAP}(?:(,)|(\)))", re.ASCII)
@@ -22,7 +24,7 @@ _DIRECTIVE: Final = re.compile(
 _MOST_DEEP: Final = 100
 
 
-class ReadFunction(NamedTuple):
+class ScannedFunction(NamedTuple):
     """A function from byte `start` to `end` of the text."""
 
     start: int
@@ -30,25 +32,25 @@ class ReadFunction(NamedTuple):
     node: nodes.Function
 
 
-def read_functions(text: str) -> list[ReadFunction]:
+def scanned_functions(text: str) -> list[ScannedFunction]:
     """The functions that can be read without a tree, unless a comment or string contains them."""
-    reader = _Reader(text, 0)
-    found: list[ReadFunction] = []
+    scanner = _FunctionScanner(text, 0)
+    found: list[ScannedFunction] = []
     position = 0
     while True:
         line = _FUNCTION.search(text, position)
         if line is None:
             return found
         start = line.end()
-        node = reader.function(start)
+        node = scanner.function(start)
         if node is None:
             position = start + 1
         else:
-            found.append(ReadFunction(start, reader.end, node))
-            position = reader.end
+            found.append(ScannedFunction(start, scanner.end, node))
+            position = scanner.end
 
 
-class _Reader(Scanner):
+class _FunctionScanner(Scanner):
     __slots__ = ()
 
     def function(self, start: int) -> nodes.Function | None:
