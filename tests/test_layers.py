@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAYERS: dict[str, tuple[str, ...]] = {
     "": (
-        "ptx_lsp.text ptx_lsp.ptxas",
+        "ptx_lsp.packages ptx_lsp.text ptx_lsp.ptxas",
         "ptx_lsp.syntax ptx_lsp.isa",
         "ptx_lsp.model",
         "ptx_lsp.facts",
@@ -50,7 +50,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "launching",
     ),
     "ptx_lsp.lint": (
-        "anchoring diagnostic opcode",
+        "anchoring diagnostic failures opcode",
         "divergence fixes results unmet_requirements",
         "rule",
         "rules",
@@ -64,7 +64,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "annotations completion",
     ),
     "ptx_lsp.cli": (
-        "arguments inputs launching settings",
+        "arguments ending inputs launching settings",
         "explanations files graphs output run saved_report selection",
         "checking completion configure manual page",
         "plan",

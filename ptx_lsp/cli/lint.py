@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from ptx_lsp.cli.arguments import Options, UsageError, complain, parse
+from ptx_lsp.cli.ending import QuickEnd
 
 if TYPE_CHECKING:
     from ptx_lsp.cli.checking.jobs import Work
@@ -31,8 +33,18 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit status; see docs/ptx-lint.md."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    """Runs the command and returns its exit status; see docs/ptx-lint.md. Without `argv`, the command is the
+    process itself, and may end it.
+    """
+    if argv is not None:
+        return _status(list(argv))
+    gc.disable()  # a short process has little garbage; the collector would traverse all that is imported
+    end = QuickEnd()
+    end.status = _status(sys.argv[1:])
+    return end.status
+
+
+def _status(words: list[str]) -> int:
     try:
         command = _command(words)
         return command(words[1:]) if command is not None else _run(parse(words))

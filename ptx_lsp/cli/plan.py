@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
-from ptx_lsp.cli.checking.cache import Cache, default_folder, is_wanted, remember_rules
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.budget import Budgets, idle
 from ptx_lsp.lint.configuration.config import DEFAULT, Config, ConfigError
+from ptx_lsp.lint.configuration.rule_index import set_rule_index
 from ptx_lsp.lint.configuration.selection import (
     OVER_BUDGET,
     PTXAS,
@@ -26,6 +27,9 @@ from ptx_lsp.lint.configuration.selection import (
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.reporter import find
 
+if TYPE_CHECKING:
+    from ptx_lsp.cli.checking.cache import Cache
+
 
 class Plan:
     """The settings of every input. Raises UsageError if the command line or a configuration requests
@@ -34,7 +38,8 @@ class Plan:
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        remember_rules(options.no_cache)
+        self._is_cached = not options.no_cache and not os.environ.get("PTX_LINT_NO_CACHE")
+        self._remember_rules()
         self._configs: dict[Path, Config] = {}
         """By folder."""
         self._by_file: dict[Path, Config] = {}
@@ -76,8 +81,10 @@ class Plan:
         is not a cache.
         """
         options = self._options
-        if options.no_cache or not is_wanted():
+        if not self._is_cached:
             return None
+        from ptx_lsp.cli.checking.cache import Cache, default_folder
+
         own = self.here.cache_dir if options.cache_dir is None else None
         folder = Path(options.cache_dir) if options.cache_dir is not None else own or default_folder()
         if folder is None:
@@ -153,6 +160,14 @@ class Plan:
         """Treats `old`, or each input below it, as if it were at its place in `new`."""
         in_folder = Path(new).is_dir() and not Path(old).is_dir()
         self._moved = old, str(Path(new, Path(old).name)) if in_folder else new
+
+    def _remember_rules(self) -> None:
+        if self._is_cached:
+            from ptx_lsp.cli.checking.cache import remember_rules
+
+            remember_rules()
+        else:
+            set_rule_index(())
 
     def _config_of(self, one: Input) -> Config:
         name = self._named(one)

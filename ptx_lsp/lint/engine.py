@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias, TypeVar
@@ -17,6 +16,7 @@ from ptx_lsp.lint.diagnostic import (
     Replacement,
     Severity,
 )
+from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.fixes.deletion_edits import widened
 from ptx_lsp.lint.registry import default_rules
 from ptx_lsp.lint.rule import Rule
@@ -26,7 +26,6 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit, Span
 
-_log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
@@ -306,8 +305,8 @@ def _run(
     """Runs a rule. If it fails, only its own findings are lost."""
     try:
         return [(rule, finding) for finding in check(subject)]
-    except Exception:
-        _log.exception("rule %s failed and was skipped", rule.name)
+    except Exception as error:
+        report_failure(__name__, f"rule {rule.name} failed and was skipped", error)
         return []
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 
 from ptx_lsp.lint import rules
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.packages import module_names
 
 
 @cache
@@ -15,8 +15,8 @@ def all_rules() -> tuple[Rule, ...]:
     """Every rule of the package `rules`, by code. They are discovered, not listed."""
     found = [
         value
-        for module in pkgutil.iter_modules(rules.__path__)
-        for value in vars(importlib.import_module(f"{rules.__name__}.{module.name}")).values()
+        for name in module_names(rules.__path__)
+        for value in vars(importlib.import_module(f"{rules.__name__}.{name}")).values()
         if isinstance(value, Rule)
     ]
     return tuple(sorted(found, key=lambda rule: rule.code))

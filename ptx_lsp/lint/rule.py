@@ -7,7 +7,6 @@ documentation: a first line, then the sections *What it does*, *Why it matters*,
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from typing import NamedTuple
@@ -32,7 +31,7 @@ class Rule(NamedTuple):
     name: str
     code: str
     severity: Severity
-    documentation: str
+    docstring: str
     on_function: Callable[[Function], Iterator[Finding]] | None = None
     on_module: Callable[[Module], Iterator[Finding]] | None = None
     on_comments: bool = False
@@ -42,6 +41,13 @@ class Rule(NamedTuple):
     """What a function must have for a rule with `on_function` to run."""
     about_directives: bool = False
     """Whether a rule with `on_function` depends only on the inputs of a `directive_fact`."""
+
+    @property
+    def documentation(self) -> str:
+        """The docstring without its indentation."""
+        from inspect import cleandoc  # slow to import
+
+        return cleandoc(self.docstring)
 
     @property
     def summary(self) -> str:
@@ -65,8 +71,7 @@ def function_rule(
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
         own = severity or _SEVERITY[code[0]]
-        documentation = inspect.getdoc(check) or ""
-        return Rule(name, code, own, documentation, on_function=check, tag=tag, wake=wake)
+        return Rule(name, code, own, check.__doc__ or "", on_function=check, tag=tag, wake=wake)
 
     return decorate
 
@@ -94,7 +99,7 @@ def instruction_rule(
     def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
         findings = collect_over_instructions(wake)(check)
         rule = function_rule(name, code, wake=instructions(wake))(lambda function: iter(findings(function)))
-        return rule._replace(documentation=inspect.getdoc(check) or "")
+        return rule._replace(docstring=check.__doc__ or "")
 
     return decorate
 
@@ -106,7 +111,7 @@ def module_rule(
 
     def decorate(check: Callable[[Module], Iterator[Finding]]) -> Rule:
         own = _SEVERITY[code[0]]
-        return Rule(name, code, own, inspect.getdoc(check) or "", on_module=check, tag=tag)
+        return Rule(name, code, own, check.__doc__ or "", on_module=check, tag=tag)
 
     return decorate
 

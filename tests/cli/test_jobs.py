@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.cli.checking import jobs
+from ptx_lsp.cli.checking import jobs, processes
 from ptx_lsp.cli.inputs import Input
 from tests.cli.conftest import BAD, GOOD, Lint
 
@@ -38,7 +38,7 @@ def test_the_number_of_jobs_changes_nothing(lint: Lint, many: Path, form: str) -
 def test_a_process_that_dies_costs_no_traceback(
     lint: Lint, many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "check", die)
+    monkeypatch.setattr(processes, "check", die)
     done = lint("--jobs", "2", many)
     assert done.status == 2
     assert "the process that checked it ended unexpectedly" in done.err

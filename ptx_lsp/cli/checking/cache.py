@@ -160,14 +160,9 @@ def _which(program: Path) -> tuple[str | int, ...]:
     return str(program), status.st_size, status.st_mtime_ns, ptxas.version(program)
 
 
-def is_wanted() -> bool:
-    """Whether the environment leaves the cache enabled."""
-    return not os.environ.get("PTX_LINT_NO_CACHE")
-
-
-def remember_rules(no_cache: bool) -> None:
+def remember_rules() -> None:
     """Stores the rule names beside the reports: a run with only cached reports does not import the rules."""
-    folder = default_folder() if is_wanted() and not no_cache else None
+    folder = default_folder()
     if folder is None:
         set_rule_index(())
         return

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import gc
-import logging
-import traceback
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ptx_lsp.cli.checking import assembler
-from ptx_lsp.cli.checking.requirements import needed
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
@@ -20,14 +15,17 @@ from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed, unused_rules
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
-from ptx_lsp.lint.fixes.fix_application import FixResult, apply_fixes
+from ptx_lsp.lint.failures import collected_failures
 from ptx_lsp.lint.results.debug_lines import SourceLocations
 from ptx_lsp.lint.results.fingerprint import add_fingerprints
-from ptx_lsp.lint.results.report import FileReport, Kernel, Reported, by_place, reported
+from ptx_lsp.lint.results.report import FileReport, Kernel, Needed, Reported, by_place, reported
 from ptx_lsp.model.module import Module
-from ptx_lsp.ptxas import Resources
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
+
+if TYPE_CHECKING:
+    from ptx_lsp.lint.fixes.fix_application import FixResult
+    from ptx_lsp.ptxas import Resources
 
 
 class Judged(NamedTuple):
@@ -41,18 +39,22 @@ class Judged(NamedTuple):
 
 def check(one: Input, settings: Settings) -> FileReport:
     """The report of one input. Never raises an Exception: the report contains any failure."""
-    with _failures() as failures, _uninterrupted():
+    with collected_failures() as failures, _uninterrupted():
         try:
             report = _check(one.path, Source(read(one)), settings)
         except InputError as error:
             return FileReport(one.path, error=str(error))
         except Exception as error:
             return FileReport(one.path, error=f"internal error, please report it: {located(error)}")
-    return report._replace(failures=tuple(failures))
+    told = tuple([f"{text}: {located(error)}" for text, error in failures])
+    return report._replace(failures=told)
 
 
 def located(error: BaseException) -> str:
     """An exception in one line, with the place where it was raised."""
+    import traceback
+    from pathlib import Path
+
     frames = traceback.extract_tb(error.__traceback__)
     where = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     text = str(error).partition("\n")[0]
@@ -87,14 +89,22 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         tuple(found),
         tuple(kernel for one in judged for kernel in one.kernels),
         complaints=tuple(dict.fromkeys(text for one in judged for text in one.complaints)),
-        needed=needed(module) if settings.requires else None,
+        needed=_needed(module) if settings.requires else None,
         fixed=fixed,
         text=source.data if fixed else None,
     )
 
 
+def _needed(module: Module) -> Needed:
+    from ptx_lsp.cli.checking.requirements import needed
+
+    return needed(module)
+
+
 def _mended(document: Document, settings: Settings) -> FixResult:
     """The document after the fixes of what is found and not silenced."""
+    from ptx_lsp.lint.fixes.fix_application import apply_fixes
+
     target = parse_target(settings.targets[0]) if settings.targets else None
     rules = settings.rules.chosen()
     module, linting = None, None
@@ -124,6 +134,8 @@ def _judge(
     found = list(reported(kept, source, origins.of))
     measured, complaints = None, list[str]()
     if settings.ptxas is not None:
+        from ptx_lsp.cli.checking import assembler
+
         try:
             answer = assembler.ask(source, settings.ptxas, target, settings.maxrregcount)
         except assembler.PtxasError as error:
@@ -206,28 +218,3 @@ def _uninterrupted() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-@contextmanager
-def _failures() -> Generator[list[str]]:
-    """Collects what the engine logs, in place of printing it at once."""
-    log = logging.getLogger("ptx_lsp")
-    collected: list[str] = []
-    handler = _Collector(collected)
-    log.addHandler(handler)
-    try:
-        yield collected
-    finally:
-        log.removeHandler(handler)
-
-
-class _Collector(logging.Handler):
-    def __init__(self, collected: list[str]) -> None:
-        super().__init__(logging.WARNING)
-        self._collected = collected
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
-        text = record.getMessage()
-        self._collected.append(f"{text}: {located(error)}" if error is not None else text)
-

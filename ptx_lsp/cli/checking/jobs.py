@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from ptx_lsp.cli.checking.cache import Cache, key
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.results.report import FileReport
+
+if TYPE_CHECKING:
+    from ptx_lsp.cli.checking.cache import Cache
 
 Work: TypeAlias = tuple[Input, Settings]
 
@@ -54,6 +53,8 @@ def check_all(
 
 def _key(work: Work) -> str | None:
     """None for what cannot be read, and for what pages show, which is large."""
+    from ptx_lsp.cli.checking.cache import key
+
     one, settings = work
     if settings.details or settings.requires or settings.fix:
         return None
@@ -102,41 +103,16 @@ def _cost(one: Input) -> int:
 
 
 def _here(works: Iterable[Work]) -> Iterator[FileReport]:
-    return (check(one, settings) for one, settings in works)
+    for number, (one, settings) in enumerate(works):
+        if number and not gc.isenabled():
+            gc.collect(1)  # the garbage of the file before
+        yield check(one, settings)
 
 
 def _in_processes(works: Sequence[Work], count: int) -> Iterator[FileReport]:
-    with ProcessPoolExecutor(count, initializer=_begin) as pool:
-        waiting = [_submitted(pool, one, settings) for one, settings in works]
-        try:
-            for (one, _), future in zip(works, waiting, strict=True):
-                yield _answer(one, future)
-        except BaseException:  # Ctrl-C: unfinished work is of no use
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
+    from ptx_lsp.cli.checking.processes import in_processes
 
-
-def _submitted(pool: ProcessPoolExecutor, one: Input, settings: Settings) -> Future[FileReport]:
-    try:
-        return pool.submit(check, one, settings)
-    except BrokenProcessPool as error:  # a process died while others were still given work
-        broken: Future[FileReport] = Future()
-        broken.set_exception(error)
-        return broken
-
-
-def _answer(one: Input, future: Future[FileReport]) -> FileReport:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return FileReport(one.path, error="the process that checked it ended unexpectedly")
-
-
-def _begin() -> None:
-    """Ctrl-C reaches every process of the terminal; a worker exits without a traceback."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return in_processes(works, count)
 
 
 @contextmanager

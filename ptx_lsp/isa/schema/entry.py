@@ -6,7 +6,6 @@ the row its meaning, the function that the executor runs; a row that is a bare c
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal, NamedTuple, TypeVar
@@ -175,12 +174,20 @@ def instruction(
     `section` is the anchor of the manual's page, `summary` our own words, `example` one or more lines that
     ptxas accepts. `notes` are the differences between ptxas and the manual.
     """
-    frame = inspect.currentframe()
-    caller = frame.f_back if frame is not None else None
-    module = str(caller.f_globals["__name__"]) if caller is not None else ""
     entry = Entry(
-        name, section, module, summary, syntax, operands or {},
+        name, section, _caller(), summary, syntax, operands or {},
         since, unless, until, notes, example, fixed_order_modifiers,
     )
     ENTRIES.append(entry)
     return entry
+
+
+def _caller() -> str:
+    """The module that calls `instruction`. The module `inspect` would tell, but it is slow to import."""
+    try:
+        raise LookupError
+    except LookupError as error:
+        here = error.__traceback__
+    caller = here.tb_frame.f_back if here is not None else None
+    caller = caller.f_back if caller is not None else None
+    return str(caller.f_globals["__name__"]) if caller is not None else ""

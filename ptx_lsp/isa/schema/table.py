@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
-from pkgutil import iter_modules
 
 from ptx_lsp.isa.schema import entry
 from ptx_lsp.isa.schema.entry import Entry
+from ptx_lsp.packages import module_names
 
 _ROWS = "ptx_lsp.isa.instructions"
 
@@ -23,8 +23,8 @@ def _by_opcode() -> dict[str, tuple[Entry, ...]]:
 @lru_cache(maxsize=1)
 def all_entries() -> tuple[Entry, ...]:
     """Every row, in the order of the modules' names and of their lines."""
-    for module in iter_modules(import_module(_ROWS).__path__):
-        import_module(f"{_ROWS}.{module.name}")
+    for name in module_names(import_module(_ROWS).__path__):
+        import_module(f"{_ROWS}.{name}")
     return tuple(sorted(entry.ENTRIES, key=lambda row: row.module))
 
 

@@ -7,7 +7,6 @@ parent. Nothing is inherited from further parents.
 from __future__ import annotations
 
 import os
-import tomllib
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, cast
@@ -179,6 +178,8 @@ def _properties(keys: dict[str, tuple[dict[str, Schema], str]]) -> dict[str, Sch
 
 def _part(path: Path) -> Table | None:
     """The ptx-lint table of a file; None if a `pyproject.toml` has none. Raises ConfigError."""
+    import tomllib  # only where there is a configuration
+
     try:
         status = path.stat()
         whole = _toml(path, status.st_mtime_ns, status.st_size)
@@ -202,6 +203,8 @@ def _part(path: Path) -> Table | None:
 @lru_cache(maxsize=256)
 def _toml(path: Path, changed_ns: int, size: int) -> Table:
     """A cached file: the file of a whole tree is requested in every folder."""
+    import tomllib
+
     return cast(Table, tomllib.loads(path.read_text(encoding="utf-8-sig")))
 
 

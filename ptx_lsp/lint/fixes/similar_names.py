@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import islice
 
 _CLOSE, _CLOSE_WHEN_SHORT, _SHORT = 0.75, 0.6, 5
@@ -22,5 +21,7 @@ def similar_name(name: str, candidates: Iterable[str]) -> str | None:
     alike = dict.fromkeys(c for c in seen if abs(len(c) - len(name)) <= 2)
     others = list(islice(alike, _MOST))
     cutoff = _CLOSE_WHEN_SHORT if len(name) <= _SHORT else _CLOSE
+    from difflib import get_close_matches  # most runs need none
+
     found = get_close_matches(name, others, n=1, cutoff=cutoff)
     return found[0] if found else None

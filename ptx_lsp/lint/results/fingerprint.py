@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 from ptx_lsp.lint.results.report import Reported
@@ -17,6 +16,10 @@ def add_fingerprints(found: list[Reported]) -> None:
     It hashes the rule, the function, and the text of the line without blanks, comments and the numbers of
     registers and labels. It also includes the number of earlier findings with the same values.
     """
+    if not found:
+        return
+    import hashlib  # it loads OpenSSL
+
     counts: dict[str, int] = {}
     for index, one in enumerate(found):
         line = _NUMBERED.sub(r"\1", _COMMENT.sub("", one.mark.excerpt.text))

@@ -6,7 +6,6 @@ reported.
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
@@ -19,6 +18,7 @@ from analyses.occupancy.calculator import Occupancy as Resident
 from analyses.occupancy.calculator import occupancy
 from analyses.occupancy.curves import best_block_size
 from analyses.registers.register_estimate import register_estimate
+from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.results.flow import details
 from ptx_lsp.lint.results.report import (
     Branches,
@@ -34,7 +34,6 @@ from ptx_lsp.model.instructions.layout import local_bytes, parameter_bytes, shar
 from ptx_lsp.model.module import Module
 from ptx_lsp.ptxas import Resources
 
-_log = logging.getLogger(__name__)
 _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """Functions of the driver: they use no shared memory, and no variables of the program."""
 
@@ -78,8 +77,8 @@ def kernel(
     try:
         row = _computed(function, row, threads, maxrregcount)
         return row._replace(details=details(function)) if with_details else row
-    except Exception:  # a failure in one kernel must not lose the report of a file
-        _log.exception("the figures of kernel `%s`", function.name)
+    except Exception as error:  # a failure in one kernel must not lose the report of a file
+        report_failure(__name__, f"the figures of kernel `{function.name}`", error)
         return row
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style
+from ptx_lsp.packages import module_names
 
 
 class Run(NamedTuple):
@@ -67,5 +67,5 @@ def find(name: str) -> Reporter | None:
 def reporters() -> dict[str, Reporter]:
     """Every format by its name. They are discovered, not listed."""
     package = importlib.import_module(_PACKAGE)
-    names = [module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__)]
+    names = [name.replace("_", "-") for name in module_names(package.__path__)]
     return {name: one for name in sorted(names) if (one := find(name)) is not None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 
 _CODES = {
@@ -57,6 +56,8 @@ def width(text: str) -> int:
 
 @lru_cache(maxsize=1024)
 def _width_of(character: str) -> int:
+    import unicodedata
+
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
