@@ -154,7 +154,7 @@ class LanePredicates:
         if value == NONE:
             return UNKNOWN
         block = values.cfg.block_of[step.number]
-        if self.uniformity.level_at(value, block) != self.uniformity.levels[value]:  # it escapes from a loop
+        if self.uniformity.level_at(value, block) != self.uniformity.level(value):  # it escapes from a loop
             return UNKNOWN
         found = self.value(value, depth + 1)
         return found.negated if is_negated else found

@@ -21,14 +21,16 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from analyses.control_flow.cfg import BasicBlock
 from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
-from analyses.divergence.lane_values import BlockData, LaneValues, alignment_of, lane_values
+from analyses.divergence.lane_sources import LaneSources, alignment_of, may_differ_by_lane
+from analyses.divergence.lane_values import LaneValues, lane_values
 from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
+from ptx_lsp.facts import fact
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import Wake, is_awake, waking
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
@@ -56,7 +58,22 @@ class WarpAccess(NamedTuple):
     """The value of the register in the address; -1 if it has none."""
     offset: int
     lanes: LaneOffsets | None
-    pattern: Pattern
+    is_data: bool
+    """Whether the address depends on loaded data in a way that is not known."""
+
+    @property
+    def pattern(self) -> Pattern:
+        addresses, size = self.lanes, self.size
+        if addresses is None:
+            return "scattered" if self.is_data else "unknown"
+        if addresses.is_uniform:
+            return "coalesced" if self.space == "local" else "broadcast"
+        touched = len(sectors_of(addresses.offsets, size))
+        used = len(bytes_of(addresses.offsets, size))
+        first = min(addresses.offsets) % SECTOR
+        if touched == -(-(first + used) // SECTOR):
+            return "coalesced"
+        return "strided" if addresses.stride is not None else "scattered"
 
     @property
     def stride(self) -> int | None:
@@ -113,62 +130,68 @@ class MemoryAccess:
 def memory_access(function: Function) -> MemoryAccess:
     """The memory accesses of `function` with their costs."""
     known = lane_values(function)
-    memory = _access_cache(function)
+    steps = known.uniformity.ssa.instructions.instructions
+    graph = known.uniformity.ssa.cfg
     accesses: list[WarpAccess] = []
     neighbours: list[Neighbours] = []
-    for block in known.uniformity.ssa.cfg.blocks:
-        data = known.blocks.get(block.number)
-        if data is not None:
-            found = memory.get(data)
-            if found is None:
-                found = memory.put(data, _block_accesses(function, known, block))
-            elif found.first != block.first:
-                found = memory.put(data, found.moved(block.first))
-            if found.accesses:
-                accesses.extend(found.accesses)
-                neighbours.extend(found.neighbours)
+    for block in graph.blocks:
+        if block.number in graph.reached:
+            inside = steps[block.first : block.end]
+            found = [
+                access._replace(is_data=True)
+                if access.lanes is None and access.base in known.data
+                else access
+                for step in inside
+                for access in _accesses(function, known, step)
+            ]
+            accesses.extend(found)
+            neighbours.extend(_neighbours(inside, found))
     return MemoryAccess(tuple(accesses), tuple(neighbours))
 
 
-class _BlockAccesses(NamedTuple):
-    """The accesses of a block whose first instruction is `first`."""
-
-    first: int
-    accesses: tuple[WarpAccess, ...]
-    neighbours: tuple[Neighbours, ...]
-
-    def moved(self, first: int) -> _BlockAccesses:
-        """The same accesses after the block moved to start at another instruction."""
-        by = first - self.first
-        if not by or not self.accesses:
-            return self
-        accesses = tuple([one._replace(number=one.number + by) for one in self.accesses])
-        same = dict(zip(map(id, self.accesses), accesses, strict=True))
-        neighbours = tuple([
-            one._replace(accesses=tuple([same[id(access)] for access in one.accesses]))
-            for one in self.neighbours
-        ])  # fmt: skip
-        return _BlockAccesses(first, accesses, neighbours)
+def may_access_by_lane(function: Function) -> bool:
+    """Whether `accesses_by_lane` may have anything. This costs next to nothing."""
+    return is_awake(function, _plain_accesses) and may_differ_by_lane(function)
 
 
-@incremental_fact
-def _access_cache(
-    _: Function, earlier: Previous[GenerationalCache[BlockData, _BlockAccesses]] | None
-) -> GenerationalCache[BlockData, _BlockAccesses]:
-    return GenerationalCache(earlier.value if earlier else None)
+@fact
+def accesses_by_lane(function: Function) -> tuple[WarpAccess, ...]:
+    """The `ld`, `ldu` and `st` in global and shared memory whose lanes are known to access different
+    addresses; none if the lanes of full warps are not known.
+    """
+    if not may_access_by_lane(function) or not LaneSources(function, is_first_warp=False).has_full_warps:
+        return ()
+    known = lane_values(function)
+    uniformity = known.uniformity
+    steps = uniformity.ssa.instructions.instructions
+    found: list[WarpAccess] = []
+    for number in waking(function, _plain_accesses):
+        uses = uniformity.ssa.by_instruction[number].uses
+        if not uses or uses[0] < 0 or uniformity.is_uniform(uses[0]):
+            continue
+        lanes = known.value(uses[0])
+        if lanes is not None and not lanes.is_uniform:
+            found.extend(_accesses(function, known, steps[number]))
+    return tuple([one for one in found if one.lanes is not None and not one.lanes.is_uniform])
 
 
-def _block_accesses(function: Function, known: LaneValues, block: BasicBlock) -> _BlockAccesses:
-    steps = known.uniformity.ssa.instructions.instructions[block.first : block.end]
-    found = [access for step in steps for access in _accesses(function, known, step)]
-    return _BlockAccesses(block.first, tuple(found), tuple(_neighbours(steps, found)))
+def _is_plain_access(shape: Shape) -> bool:
+    """Whether it is an access at a register, which is then the first register that it reads."""
+    kind = _access_kind(shape.spelling)
+    if kind is None or kind[1][0] not in ("global", "shared"):
+        return False
+    bases = [one.parts[0].kind for one in shape.arguments if one.kind == "address" and one.parts]
+    return bases == ["register"]
+
+
+_plain_accesses: Final = Wake(opcodes=("ld", "ldu", "st"), where=_is_plain_access)
 
 
 def _accesses(function: Function, known: LaneValues, step: InstructionInfo) -> list[WarpAccess]:
-    shape = _shape(step.spelling)
-    if shape is None:
+    kind = _access_kind(step.spelling)
+    if kind is None:
         return []
-    size, spaces = shape
+    size, spaces = kind
     addresses = [one for one in step.node.operands if isinstance(one, nodes.Address)]
     if not size and step.opcode == "cp" and len(step.node.operands) > 2:
         size = literal(step.node.operands[2]) or 0
@@ -182,14 +205,12 @@ def _accesses(function: Function, known: LaneValues, step: InstructionInfo) -> l
 
 
 @lru_cache(maxsize=2048)
-def _shape(spelling: str) -> tuple[int, tuple[str, ...]] | None:
+def _access_kind(spelling: str) -> tuple[int, tuple[str, ...]] | None:
     """The bytes per lane (0: an operand gives them) and the spaces of the addresses; None if there is no
     access.
     """
     opcode, *modifiers = spelling.split(".")
-    spaces = tuple(
-        space for one in modifiers if (space := one.partition("::")[0]) in _SPACES
-    )
+    spaces = tuple(space for one in modifiers if (space := one.partition("::")[0]) in _SPACES)
     if opcode == "cp":
         is_plain = modifiers[:1] == ["async"] and modifiers[1:2] in (["ca"], ["cg"])
         return (0, ("shared", "global")) if is_plain else None
@@ -233,30 +254,14 @@ def _access(
             pass
     if where is not None and offset:
         where = add(where, constant(offset))
-    pattern = _pattern(where, size, space, is_data=base in known.data)
-    return WarpAccess(step.number, space, size, base, offset, where, pattern)
-
-
-def _pattern(addresses: LaneOffsets | None, size: int, space: str, *, is_data: bool) -> Pattern:
-    if addresses is None:
-        return "scattered" if is_data else "unknown"
-    if addresses.is_uniform:
-        return "coalesced" if space == "local" else "broadcast"
-    touched = len(sectors_of(addresses.offsets, size))
-    used = len(bytes_of(addresses.offsets, size))
-    first = min(addresses.offsets) % SECTOR
-    if touched == -(-(first + used) // SECTOR):
-        return "coalesced"
-    return "strided" if addresses.stride is not None else "scattered"
+    return WarpAccess(step.number, space, size, base, offset, where, is_data=False)
 
 
 @lru_cache(maxsize=4096)
 def sectors_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
     """The indices of the sectors that accesses of `size` bytes at these offsets touch."""
     return frozenset(
-        sector
-        for one in offsets
-        for sector in range(one // SECTOR, (one + size - 1) // SECTOR + 1)
+        sector for one in offsets for sector in range(one // SECTOR, (one + size - 1) // SECTOR + 1)
     )
 
 

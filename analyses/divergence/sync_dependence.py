@@ -68,12 +68,15 @@ class SyncDependence:
             self.whole_graph is not None and self.whole_graph.is_too_complex
         ):
             return True
-        left = visit_limit(len(self.graph.successors))
-        for block in self.graph.reverse_postorder:
-            if len(self.graph.successors[block]) > 1:
-                left -= self._region_edges(block, left)
-                if left < 0:
-                    return True
+        edges = self.graph.successors
+        left = visit_limit(len(edges))
+        branching = [block for block in self.graph.reverse_postorder if len(edges[block]) > 1]
+        if len(branching) * sum([len(targets) for targets in edges]) <= left:
+            return False  # even if each region is the whole graph
+        for block in branching:
+            left -= self._region_edges(block, left)
+            if left < 0:
+                return True
         return False
 
     def _region_edges(self, block: int, most: int) -> int:
@@ -102,20 +105,20 @@ class SyncDependence:
     def _with_early_exits(self, block: int) -> ControlDivergence:
         if self.whole_graph is None:
             return self._control_divergence(block)
-        with_exits = self.whole_graph.control_divergence(block)
         if block not in self.graph.reached:
-            return with_exits
+            return self.whole_graph.control_divergence(block)
         found = self._control_divergence(block)
-        exiting = self.whole_graph.graph.reached - self.graph.reached
+        exiting = self._only_in_whole_graph
+        if not exiting and not self.whole_graph.loops_of[block]:
+            return found
+        with_exits = self.whole_graph.control_divergence(block)
         exit_cycles = (
             (*found.divergent_exit_cycles, self.graph.reached)
             if with_exits.divergent_exit_cycles
             else found.divergent_exit_cycles
         )
         assumed_divergent = [
-            blocks & exiting
-            for blocks in with_exits.assumed_divergent
-            if not exiting.isdisjoint(blocks)
+            blocks & exiting for blocks in with_exits.assumed_divergent if not exiting.isdisjoint(blocks)
         ]
         return ControlDivergence(
             found.joins | (with_exits.joins & exiting),
@@ -126,9 +129,7 @@ class SyncDependence:
     def _control_divergence(self, block: int) -> ControlDivergence:
         joins, region, reconvergence = self._divergent_region(block)
         assumed_divergent = [
-            cycle
-            for cycle in self.irreducible_cycles
-            if block in cycle or not cycle.isdisjoint(joins)
+            cycle for cycle in self.irreducible_cycles if block in cycle or not cycle.isdisjoint(joins)
         ]
         region_blocks = frozenset(region | {block})
         loops = self.loops_of[block]
@@ -151,17 +152,22 @@ class SyncDependence:
         """
         graph, index_of = self.graph, self.postorder_index
         end = self.dominance.reconvergence(block)
+        order, size, exit = graph.reverse_postorder, len(graph.successors), graph.exit
         label = {target: target for target in graph.successors[block]}
-        worklist: list[tuple[int, int, int]] = []
+        worklist: list[int] = []
+        """Blocks by their indices, plus `size` for each back edge on the path."""
         for target in label:
-            if target != graph.exit:
-                heappush(worklist, (index_of[target] <= index_of[block], index_of[target], target))
+            if target != exit:
+                index = index_of[target]
+                heappush(worklist, index if index > index_of[block] else index + size)
         joins: set[int] = set()
         region: set[int] = set()
         is_split = False  # some threads wait elsewhere already
         while worklist:
-            turn, _, current = heappop(worklist)
-            if current in (end, block):
+            place = heappop(worklist)
+            index = place % size
+            current = order[index]
+            if current == end or current == block:
                 is_split = True
                 continue
             if not worklist and not is_split and not self.irreducible_cycles:
@@ -178,13 +184,17 @@ class SyncDependence:
                 else:
                     label[target] = target
                     joins.add(target)
-                if target != graph.exit:
-                    turn_of = turn + (index_of[target] <= index_of[current])
-                    heappush(worklist, (turn_of, index_of[target], target))
+                if target != exit:
+                    step = index_of[target] - index
+                    heappush(worklist, place + (step if step > 0 else step + size))
         return joins, region, end
 
     def _divergent_exit_cycles(
-        self, block: int, left: list[frozenset[int]], region_blocks: frozenset[int], reconvergence: int
+        self,
+        block: int,
+        left: list[frozenset[int]],
+        region_blocks: frozenset[int],
+        reconvergence: int,
     ) -> tuple[frozenset[int], ...]:
         """The cycles with a divergent exit among the loops that threads leave (3)."""
         if len(left) < 2 or self.irreducible_cycles:
@@ -215,6 +225,12 @@ class SyncDependence:
         """Whether a path leads back to `block` before the reconvergence point."""
         sources = self.graph.predecessors[block]
         return any(source in region or source == block for source in sources)
+
+    @cached_property
+    def _only_in_whole_graph(self) -> frozenset[int]:
+        """The reachable blocks that are not in the pruned graph."""
+        whole = self.whole_graph
+        return frozenset() if whole is None else whole.graph.reached - self.graph.reached
 
     @cached_property
     def postorder_index(self) -> tuple[int, ...]:

@@ -26,16 +26,12 @@ from typing import Final, NamedTuple
 
 from analyses.control_flow.dominance import Dominance, dominance
 from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
-from analyses.divergence.divergence_sources import BlockSize, UniformityLevel
+from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import sync_dependence
-from analyses.divergence.uniformity_solver import BlockResultCache, Cause, TemporalDivergence, solve
-from analyses.divergence.uniformity_transfer import (
-    TransferFunction,
-    block_transfers,
-    transfer_functions,
-)
+from analyses.divergence.uniformity_solver import OWN, SECOND_RESULT, Solution, solve
+from analyses.divergence.uniformity_transfer import TransferFunctions
 from analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.facts import GenerationalCache, Previous, incremental_fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 
@@ -46,45 +42,57 @@ class Reason(NamedTuple):
     text: str
 
 
+class Cause(NamedTuple):
+    """Why a value has its level: another value, a divergent branch (its block), or `text`. A value together
+    with a block is temporal divergence: that branch exits the loop that defines the value.
+    """
+
+    value: int = NONE
+    block: int = NONE
+    text: str = ""
+
+
 class Uniformity:
     """The uniformity levels of the values (`SsaForm`) and blocks of a function."""
 
     def __init__(
         self,
-        ssa: SsaForm,
-        transfer_functions: tuple[TransferFunction, ...],
-        dominance: Dominance,
-        levels: tuple[UniformityLevel, ...],
-        raw_levels: bytes,
-        branches: dict[int, UniformityLevel],
-        causes: dict[int, Cause],
-        temporal_divergence: TemporalDivergence,
-        context: tuple[BlockSize, bool],
-        cache: BlockResultCache,
+        form: SsaForm,
+        transfers: TransferFunctions,
+        paths: Dominance,
+        solution: Solution,
+        *,
         is_available: bool,
     ) -> None:
-        self.ssa: Final = ssa
-        self.transfer_functions: Final = transfer_functions
-        self.dominance: Final = dominance
-        self.levels: Final = levels
-        self.raw_levels: Final = raw_levels
-        """The levels as bytes, for comparing many of them."""
-        self.branches: Final = branches
+        self.ssa: Final = form
+        self.transfers: Final = transfers
+        self.dominance: Final = paths
+        self.solution: Final = solution
+        self.levels: Final = solution.levels
+        """The levels of the values, as numbers."""
+        self.branches: Final = {block: _LEVELS[level] for block, level in solution.branches.items()}
         """For each reached block with several successors, the uniformity of its branch."""
-        self.causes: Final = causes
-        self.temporal_divergence: Final = temporal_divergence
-        self.context: Final = context
-        """The inputs of the transfer functions besides the blocks and their values."""
-        self.cache: Final = cache
         self.is_available: Final = is_available
         """Whether the function was simple enough to analyse (6)."""
+
+    def level(self, value: int) -> UniformityLevel:
+        """The level of a value where it is defined."""
+        return _LEVELS[self.levels[value]]
+
+    def is_uniform(self, value: int) -> bool:
+        """Whether all threads of each warp have the same value where it is defined."""
+        return self.levels[value] <= _WARP
+
+    def depends_on_path(self, value: int) -> bool:
+        """Whether a value has its level because of the paths that threads took."""
+        return self.solution.cause_blocks[value] >= 0
 
     def def_levels(self, number: int) -> tuple[UniformityLevel, ...]:
         """The levels of the registers that instruction `number` defines, in the order of
         `InstructionInfo.defs`.
         """
         return tuple(
-            self.levels[value] if value != NONE else UniformityLevel.UNKNOWN
+            self.level(value) if value != NONE else UniformityLevel.UNKNOWN
             for value in self.ssa.by_instruction[number].defs
         )
 
@@ -107,8 +115,8 @@ class Uniformity:
         block = self.ssa.cfg.block_of[number]
         if block not in self.ssa.cfg.reached:
             return UniformityLevel.UNKNOWN
-        level = max(self.guard_level(number), UniformityLevel(self.transfer_functions[number].control_level))
-        for value in self.transfer_functions[number].target_inputs:
+        level = max(self.guard_level(number), UniformityLevel(self.transfers.of(number).control_level))
+        for value in self.transfers.of(number).target_inputs:
             level = max(level, self.level_at(value, block))
         if self.ssa.instructions.instructions[number].opcode in ("ret", "exit"):
             level = max(level, self.block_level(block))
@@ -139,7 +147,10 @@ class Uniformity:
         """Why instruction `number` has its execution level, back to the source of divergence."""
         block = self.ssa.cfg.block_of[number]
         level = self.execution_level(number)
-        for value in (self.ssa.by_instruction[number].guard, *self.transfer_functions[number].target_inputs):
+        for value in (
+            self.ssa.by_instruction[number].guard,
+            *self.transfers.of(number).target_inputs,
+        ):
             if value != NONE and self.level_at(value, block) == level:
                 return tuple(self._chain(value, block, level))
         decided = self._block_levels[block][1]
@@ -149,17 +160,17 @@ class Uniformity:
 
     def value_reasons(self, value: int) -> tuple[Reason, ...]:
         """Why a value has its level."""
-        return tuple(self._chain(value, self.ssa.block_of(value), self.levels[value]))
+        return tuple(self._chain(value, self.ssa.block_of(value), self.level(value)))
 
     def level_at(self, value: int, block: int) -> UniformityLevel:
         """The level of a value where `block` reads it."""
         if value == NONE:
             return UniformityLevel.GRID if self.is_available else UniformityLevel.UNKNOWN
         level = self.levels[value]
-        for blocks, worse, _ in self.temporal_divergence.get(value, ()):
+        for blocks, worse, _ in self.solution.temporal_divergence.get(value, ()):
             if block not in blocks and worse > level:
-                level = UniformityLevel(worse)
-        return level
+                level = worse
+        return _LEVELS[level]
 
     # -- reasons --------------------------------------------------------------------------------
 
@@ -170,7 +181,7 @@ class Uniformity:
         while value not in seen:
             seen.add(value)
             if self.levels[value] < level:  # it escapes
-                for blocks, worse, branch in self.temporal_divergence.get(value, ()):
+                for blocks, worse, branch in self.solution.temporal_divergence.get(value, ()):
                     if block not in blocks and worse == level:
                         yield from self._branch_chain(branch, self._loop_exit_text(value), seen)
                         return
@@ -199,7 +210,12 @@ class Uniformity:
             register = self.ssa.instructions.registers[value]
             given = "is given by the caller" if register.is_parameter else "is not written before"
             return Cause(text=f"`{register.name}` {given}")
-        return self.causes.get(value, Cause())
+        cause = self.solution.cause_values[value]
+        if cause == OWN:
+            return Cause(text=self.transfers.of(self.ssa.definition(value)).reason)
+        if cause == SECOND_RESULT:
+            return Cause(text="differs from lane to lane")
+        return Cause(cause, self.solution.cause_blocks[value])
 
     def _loop_exit_text(self, value: int) -> str:
         return f"threads leave the loop that makes `{self.register_name(value)}` at different times"
@@ -208,7 +224,10 @@ class Uniformity:
         number = self.ssa.cfg.blocks[block].end - 1
         yield Reason(number, text)
         level = self.branches.get(block, UniformityLevel.GRID)
-        for value in (self.ssa.by_instruction[number].guard, *self.transfer_functions[number].target_inputs):
+        for value in (
+            self.ssa.by_instruction[number].guard,
+            *self.transfers.of(number).target_inputs,
+        ):
             if value != NONE and self.level_at(value, block) == level:
                 yield from self._chain(value, block, level, seen)
                 return
@@ -245,24 +264,15 @@ class Uniformity:
 @incremental_fact
 def uniformity(function: Function, earlier: Previous[Uniformity] | None) -> Uniformity:
     """The uniformity of the values and branches of `function`."""
-    found, transfers, dependence = ssa_form(function), block_transfers(function), sync_dependence(function)
-    context = transfers.context
-    is_same = earlier is not None and earlier.value.context == context
-    cache: BlockResultCache = GenerationalCache(earlier.value.cache if earlier and is_same else None)
-    levels = solve(found, transfers.blocks, dependence, cache)
-    return Uniformity(
-        found,
-        transfer_functions(function),
-        dominance(function),
-        tuple([_LEVELS[level] for level in levels.values]),
-        levels.values,
-        {block: _LEVELS[level] for block, level in levels.branches.items()},
-        levels.causes,
-        levels.temporal_divergence,
-        context,
-        cache,
-        found.is_available and not dependence.is_too_complex,
-    )
+    form, dependence = ssa_form(function), sync_dependence(function)
+    transfers = TransferFunctions(function, form)
+    before = None
+    if earlier is not None and earlier.value.transfers.context == transfers.context:
+        before = earlier.value.ssa, earlier.value.solution
+    is_available = form.is_available and not dependence.is_too_complex
+    solution = solve(form, transfers, dependence, before)
+    return Uniformity(form, transfers, dominance(function), solution, is_available=is_available)
 
 
-_LEVELS = tuple(UniformityLevel)
+_LEVELS: Final = tuple(UniformityLevel)
+_WARP: Final = int(UniformityLevel.WARP)

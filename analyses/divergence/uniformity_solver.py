@@ -1,253 +1,389 @@
-"""The worklist solver of the uniformity analysis: a fixed point of all transfer functions
-(`uniformity.py`, 1, 2, 5).
+"""The solver of the uniformity analysis: the fixed point of all transfer functions (`uniformity.py`, 1, 2, 5).
+
+Each block is evaluated once, in reverse postorder. Where a value is raised after it was read (by a loop or by
+control divergence), the instructions and phis that read it are evaluated again.
+
+After an edit, a block whose values and the levels that it reads are those of the previous revision keeps its
+levels, unless it was evaluated again there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
-from analyses.dataflow.ssa import NONE, BlockValues, SsaForm
+from analyses.dataflow.ssa import NONE, BlockValues, InstructionValues, Phi, SsaForm
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import SyncDependence
-from analyses.divergence.uniformity_transfer import BlockTransfer
-from ptx_lsp.facts import GenerationalCache
+from analyses.divergence.uniformity_transfer import TransferFunctions
 
-TemporalDivergence = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
+TemporalDivergence: TypeAlias = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
 """For a value: the cycles outside which it is less uniform, the level there, and the block whose branch
 exits them.
 """
 
+OWN: Final = -2
+"""The cause of a value whose level is what its instruction contributes."""
+SECOND_RESULT: Final = -3
+"""The cause of a second result whose level is what its instruction contributes to that."""
 
-class Cause(NamedTuple):
-    """Why a value has its level: another value, a divergent branch (its block), or `text`. A value together
+_GRID: Final = int(UniformityLevel.GRID)
+_UNKNOWN: Final = int(UniformityLevel.UNKNOWN)
+
+
+class Solution:
+    """The levels, as numbers, of each value and of each reached block with several successors.
+
+    A value has its level because of another value (`cause_values`), a divergent branch (`cause_blocks`, its
+    block), or its own instruction (`OWN`, `SECOND_RESULT`); -1 if it is as uniform as can be. A value together
     with a block is temporal divergence: that branch exits the loop that defines the value.
     """
 
-    value: int = NONE
-    block: int = NONE
-    text: str = ""
+    __slots__ = (
+        "branches",
+        "cause_blocks",
+        "cause_values",
+        "levels",
+        "revisited",
+        "temporal_divergence",
+    )
 
-
-_NOTHING = Cause()
-
-
-class Solution(NamedTuple):
-    """The levels, as numbers, of each value and of each reached block with several successors."""
-
-    values: bytes
-    branches: dict[int, int]
-    causes: dict[int, Cause]
-    temporal_divergence: TemporalDivergence
-
-
-class BlockResult(NamedTuple):
-    """The levels and causes of a block's definitions on its first evaluation, given the levels at its
-    entry.
-    """
-
-    levels: bytes
-    causes: dict[int, Cause]
-
-
-BlockResultCache: TypeAlias = GenerationalCache[tuple[BlockValues, bytes], BlockResult]
-"""The results, by block with its values and the levels at its entry."""
+    def __init__(
+        self,
+        levels: bytes,
+        branches: dict[int, int],
+        cause_values: list[int],
+        cause_blocks: list[int],
+        temporal_divergence: TemporalDivergence,
+        revisited: bytes,
+    ) -> None:
+        self.levels = levels
+        self.branches = branches
+        self.cause_values = cause_values
+        self.cause_blocks = cause_blocks
+        self.temporal_divergence = temporal_divergence
+        self.revisited = revisited
+        """The blocks whose levels do not depend on those at their entry alone."""
 
 
 def solve(
-    form: SsaForm, transfers: tuple[BlockTransfer, ...], dependence: SyncDependence, cache: BlockResultCache
+    form: SsaForm,
+    transfers: TransferFunctions,
+    dependence: SyncDependence,
+    earlier: tuple[SsaForm, Solution] | None = None,
 ) -> Solution:
-    """The fixed point for the values of a function, given the transfer functions of its blocks."""
-    return _Solver(form, transfers, dependence, cache).run()
+    """The fixed point for the values of a function, given its transfer functions. `earlier` is the solution of
+    a previous revision with the same `TransferFunctions.context`.
+    """
+    return _Solver(form, transfers, dependence, earlier).run()
 
 
 class _Solver:
     def __init__(
         self,
         form: SsaForm,
-        transfers: tuple[BlockTransfer, ...],
+        transfers: TransferFunctions,
         dependence: SyncDependence,
-        cache: BlockResultCache,
+        earlier: tuple[SsaForm, Solution] | None,
     ) -> None:
-        self.values = form
+        self.form = form
         self.cfg = form.cfg
-        self.block_transfers = transfers
-        self.transfer_functions = tuple(chain.from_iterable([block.functions for block in transfers]))
+        self.transfers = transfers
         self.sync_dependence = dependence
-        self.cache = cache
         self.levels = bytearray(form.limit)
-        self.causes: dict[int, Cause] = {}
+        self.cause_values: list[int] = [NONE] * form.limit
+        self.cause_blocks: list[int] = [NONE] * form.limit
         self.temporal_divergence: TemporalDivergence = {}
         self.branches: dict[int, int] = {}
+        self.visited = bytearray(len(self.cfg.blocks))
+        self.revisited = bytearray(len(self.cfg.blocks))
+        self.worklist: list[int] = []
+        """What to evaluate again: an instruction as its number, a phi as `~value`."""
+        self.loop_phis: dict[int, list[int]] = {}
+        """The phis that read a value along a back edge, each as `~value`."""
+        self.looping: dict[int, list[int]] = {}
+        """The values that instructions of a block define and such phis read, in order."""
+        self.done: set[tuple[frozenset[int], int, bool]] = set()
+        self.readers: dict[int, dict[int, list[int]]] = {}
+        """For each block, the instructions whose results depend on a value."""
+        self.entry_users: dict[int, list[int]] | None = None
+        """The blocks that read a value defined elsewhere."""
+        self.leaving: dict[int, list[int]] = {}
+        """The values that a block defines and others read, for blocks that threads leave divergently."""
         self.phi_users: dict[int, list[int]] = {}
         """The phis that read a value, each as `~value`."""
-        self.changed: dict[int, None] = {}
-        """The users of values that the current instruction or block has raised."""
-        self.entry_users: dict[int, list[int]] = {}
-        """The blocks that read a value defined elsewhere."""
-        self.worklist: list[int] = []
-        self.done: set[tuple[frozenset[int], int, bool]] = set()
-        self.visited: list[bool] = [False] * len(form.by_instruction)
-        """The instructions that were evaluated before."""
+        self.earlier: Solution | None = None
+        self.earlier_blocks: dict[BlockValues, int] = {}
+        if earlier is not None:
+            before, self.earlier = earlier
+            self.earlier_blocks = {values: block for block, values in enumerate(before.blocks)}
 
     def run(self) -> Solution:
-        if self.sync_dependence.is_too_complex or not self.values.is_available:
+        if self.sync_dependence.is_too_complex or not self.form.is_available:
             return self.unknown_solution()
         self.initialize()
         for block in self.cfg.reverse_postorder:
-            for join in self.values.phis_of[block]:
-                self.evaluate_phi(join.value)
+            for join in self.form.phis_of[block]:
+                self.evaluate_phi(join)
             self.visit_block(block)
+        phis = self.form.phis
         while self.worklist:
             user = self.worklist.pop()
             if user >= 0:
                 self.reevaluate(user)
             else:
-                self.evaluate_phi(~user)
-        return Solution(bytes(self.levels), self.branches, self.causes, self.temporal_divergence)
+                self.evaluate_phi(phis[~user])
+        return self.solution()
+
+    def solution(self) -> Solution:
+        return Solution(
+            bytes(self.levels), self.branches, self.cause_values, self.cause_blocks,
+            self.temporal_divergence, bytes(self.revisited),
+        )  # fmt: skip
 
     def unknown_solution(self) -> Solution:
         """The solution of a function that is not analysed: all levels are unknown."""
-        branches = dict.fromkeys(
-            (b for b in self.cfg.reverse_postorder if self.cfg.blocks[b].is_branching),
-            int(UniformityLevel.UNKNOWN),
-        )
-        return Solution(bytes([UniformityLevel.UNKNOWN]) * len(self.levels), branches, {}, {})
+        for block in self.cfg.reverse_postorder:
+            if self.cfg.blocks[block].is_branching:
+                self.branches[block] = _UNKNOWN
+        self.levels = bytearray([_UNKNOWN]) * len(self.levels)
+        self.revisited = bytearray([1]) * len(self.revisited)
+        return self.solution()
 
     def initialize(self) -> None:
+        form, graph = self.form, self.cfg.graph
+        ranks = graph.ranks
         for block in self.cfg.reverse_postorder:
-            for value in self.values.blocks[block].inputs:
-                self.entry_users.setdefault(value, []).append(block)
-            if self.cfg.blocks[block].is_branching:
-                self.branches[block] = UniformityLevel.GRID
-            for join in self.values.phis_of[block]:
-                for value in join.inputs:
-                    self.phi_users.setdefault(value, []).append(~join.value)
-        count = len(self.values.instructions.registers)
-        self.levels[:count] = bytes([UniformityLevel.UNKNOWN]) * count
-
-    def users(self, value: int) -> list[int]:
-        """The users of a value: an instruction as its number, a phi as `~value`."""
-        found: list[int] = []
-        own = self.values.block_of(value) if value not in self.values.phis else NONE
-        for block in (own, *self.entry_users.get(value, ())):
-            if block < 0:
+            if len(graph.successors[block]) > 1:
+                self.branches[block] = _GRID
+            rank = ranks[block]
+            if not form.phis_of[block] or all([ranks[one] < rank for one in graph.predecessors[block]]):
                 continue
-            first, end = self.cfg.blocks[block].first, self.cfg.blocks[block].end
-            reading = self.block_transfers[block].readers.get(value, ())
-            found.extend([first + index for index in reading])
-            is_last_reported = block not in self.branches or end - first - 1 in reading
-            if not is_last_reported and value in self.branch_inputs(end - 1):
-                found.append(end - 1)
-        found.extend(self.phi_users.get(value, ()))
-        return found
+            for join in form.phis_of[block]:
+                for value in join.inputs:
+                    defining = form.block_of(value)
+                    if ranks[defining] >= rank:
+                        self.loop_phis.setdefault(value, []).append(~join.value)
+                        if value not in form.phis:
+                            self.looping.setdefault(defining, []).append(value)
+        for values in self.looping.values():
+            values[:] = sorted(set(values))
+        count = len(form.instructions.registers)
+        self.levels[:count] = bytes([_UNKNOWN]) * count
+
+    # -- blocks ---------------------------------------------------------------------------------
 
     def visit_block(self, block: int) -> None:
         """Evaluates the instructions of a block for the first time. Users of their results are evaluated
         later, except phis in loop headers.
         """
-        values, levels = self.values.blocks[block], self.levels
-        numbers = self.cfg.blocks[block].instructions
-        self.visited[numbers.start : numbers.stop] = [True] * len(numbers)
-        made = slice(values.first, values.first + values.count)
-        entered = bytes(map(levels.__getitem__, values.inputs))
-        is_plain = not any(levels[made]) and self.temporal_divergence.keys().isdisjoint(values.inputs)
-        known = self.cache.get((values, entered)) if is_plain else None
-        if known is not None:
-            levels[made] = known.levels
-            self.causes.update(known.causes)
-            self.changed = dict.fromkeys(known.causes)
-        else:
-            self.changed.clear()
-            for number in numbers:
-                self.evaluate(number)
-            if is_plain:
-                causes = {value: self.causes[value] for value in self.changed}
-                self.cache.put((values, entered), BlockResult(bytes(levels[made]), causes))
-        for value in self.changed:
-            self.worklist.extend(self.phi_users.get(value, ()))
+        levels = self.levels
+        looping = self.looping.get(block, _NO_VALUES)
+        before = [levels[value] for value in looping]
+        values = self.form.blocks[block]
+        is_raised = any(levels[values.first : values.first + values.count])
+        escapes = self.temporal_divergence
+        if is_raised or (escapes and not escapes.keys().isdisjoint(values.inputs)):
+            self.revisited[block] = 1
+            for number in self.cfg.blocks[block].instructions:
+                self.evaluate(number, block)
+        elif not self.reuse_block(values):
+            self.evaluate_block(block)
+        self.visited[block] = 1
+        for value, level in zip(looping, before, strict=True):
+            if levels[value] > level:
+                self.worklist.extend(self.loop_phis[value])
         if block in self.branches:
             self.evaluate_branch(block)
 
-    def branch_inputs(self, number: int) -> tuple[int, ...]:
-        """The values that decide which successor the last instruction of a block goes to."""
-        guard = self.values.by_instruction[number].guard
-        return (
-            self.transfer_functions[number].target_inputs
-            if guard < 0
-            else (guard, *self.transfer_functions[number].target_inputs)
-        )
+    def reuse_block(self, values: BlockValues) -> bool:
+        """Takes the levels of the same block in the previous revision, if they can be the same."""
+        earlier = self.earlier
+        if earlier is None:
+            return False
+        block = self.earlier_blocks.get(values, NONE)
+        if block < 0 or earlier.revisited[block]:
+            return False
+        levels = self.levels
+        for value in values.inputs:
+            if levels[value] != earlier.levels[value]:
+                return False
+        first, end = values.first, values.first + values.count
+        levels[first:end] = earlier.levels[first:end]
+        self.cause_values[first:end] = earlier.cause_values[first:end]
+        return True
 
-    def evaluate(self, number: int) -> None:
-        plan = self.transfer_functions[number]
-        block = self.cfg.block_of[number]
-        made = plan.results
-        if made:
-            level, cause = self.join(plan.inputs, block)
-            if plan.base_level > level:
-                level, cause = plan.base_level, Cause(text=plan.reason)
-            for value in made:
-                if level > self.levels[value]:
-                    self.raise_to(value, level, cause)
-            if plan.second_result != NONE and plan.second_base_level > self.levels[plan.second_result]:
-                text = "differs from lane to lane"
-                self.raise_to(plan.second_result, plan.second_base_level, Cause(text=text))
+    def evaluate_block(self, block: int) -> None:
+        """Evaluates the instructions of a block when no value that it reads has escaped from a loop."""
+        levels, causes = self.levels, self.cause_values
+        of_all: tuple[InstructionValues, ...] = self.form.by_instruction
+        transfers = self.transfers
+        shapes, plain_levels = transfers.shapes, transfers.plain_levels
+        found = self.cfg.blocks[block]
+        for number in range(found.first, found.end):
+            one = of_all[number]
+            results = one.defs
+            if not results and one.carry_out < 0:
+                continue
+            own = plain_levels.get(shapes[number])
+            if own is None:
+                own = transfers.plain_level(number)
+            if own < 0:
+                self.evaluate(number, block)
+                continue
+            level, cause = 0, OWN
+            for value in one.uses:
+                if levels[value] > level:
+                    level, cause = levels[value], value
+            if one.partial_defs:
+                for value in one.partial_defs:
+                    if levels[value] > level:
+                        level, cause = levels[value], value
+            guard = one.guard
+            if guard >= 0 and levels[guard] > level:
+                level, cause = levels[guard], guard
+            if own > level:
+                level, cause = own, OWN
+            if level:
+                for value in results:
+                    levels[value] = level
+                    causes[value] = cause
+
+    # -- instructions ---------------------------------------------------------------------------
+
+    def evaluate(self, number: int, block: int) -> list[int]:
+        """Evaluates an instruction. Returns the values that were raised."""
+        raised: list[int] = []
+        own = self.transfers.plain_level(number)
+        function = None if own >= 0 else self.transfers.of(number)
+        if function is None:
+            results, inputs = self.form.by_instruction[number].defs, self.transfers.inputs(number)
+        else:
+            own, results, inputs = function.base_level, function.results, function.inputs
+        if not results:
+            return raised
+        level, cause, through = self.join(inputs, block)
+        if own > level:
+            level, cause, through = own, OWN, NONE
+        for value in results:
+            if level > self.levels[value]:
+                self.set_level(value, level, cause, through)
+                raised.append(value)
+        if function is not None and function.second_result >= 0:
+            second = function.second_result
+            if function.second_base_level > self.levels[second]:
+                self.set_level(second, function.second_base_level, SECOND_RESULT, NONE)
+                if second not in raised:
+                    raised.append(second)
+        return raised
 
     def reevaluate(self, number: int) -> None:
         """Evaluates an instruction again, because an input has become less uniform."""
-        self.changed.clear()
-        self.evaluate(number)
-        for value in self.changed:
-            self.enqueue_users(value)
         block = self.cfg.block_of[number]
+        self.revisited[block] = 1
+        for value in self.evaluate(number, block):
+            self.enqueue_users(value)
         if block in self.branches and number == self.cfg.blocks[block].end - 1:
             self.evaluate_branch(block)
 
     def evaluate_branch(self, block: int) -> None:
         number = self.cfg.blocks[block].end - 1
-        level = max(
-            self.join(self.branch_inputs(number), block)[0],
-            self.transfer_functions[number].control_level,
-        )
+        level = self.join(self.branch_inputs(number), block)[0]
+        level = max(level, self.transfers.of(number).control_level)
         if level > self.branches[block]:
             self.branches[block] = level
             self.apply_control_divergence(block, level)
 
-    def evaluate_phi(self, value: int) -> None:
-        join = self.values.phis[value]
-        level, cause = self.join(join.inputs, join.block)
-        if level > self.levels[value]:
-            self.raise_and_enqueue(value, level, cause)
+    def branch_inputs(self, number: int) -> tuple[int, ...]:
+        """The values that decide which successor the last instruction of a block goes to."""
+        guard = self.form.by_instruction[number].guard
+        targets = self.transfers.of(number).target_inputs
+        return targets if guard < 0 else (guard, *targets)
 
-    def join(self, inputs: tuple[int, ...], block: int) -> tuple[int, Cause]:
+    def evaluate_phi(self, join: Phi) -> None:
+        level, cause, through = self.join(join.inputs, join.block)
+        if level > self.levels[join.value]:
+            self.raise_value(join.value, join.block, level, cause, through)
+
+    def join(self, inputs: tuple[int, ...], block: int) -> tuple[int, int, int]:
         """The join of the levels of values that `block` reads, and its cause."""
         worst, cause, through = 0, NONE, NONE
         levels, escapes = self.levels, self.temporal_divergence
         for value in inputs:
             level, branch = levels[value], NONE
-            if value in escapes:
+            if escapes and value in escapes:
                 for blocks, worse, source in escapes[value]:
                     if worse > level and block not in blocks:
                         level, branch = worse, source
             if level > worst:
                 worst, cause, through = level, value, branch
-        return worst, Cause(cause, through) if worst else _NOTHING
+        return worst, cause, through
 
-    def raise_to(self, value: int, level: int, cause: Cause) -> None:
-        """Raises a value without enqueueing its users."""
-        self.levels[value] = level
-        self.causes[value] = cause
-        self.changed[value] = None
+    # -- users ----------------------------------------------------------------------------------
 
-    def raise_and_enqueue(self, value: int, level: int, cause: Cause) -> None:
+    def set_level(self, value: int, level: int, cause: int, through: int) -> None:
         self.levels[value] = level
-        self.causes[value] = cause
-        self.enqueue_users(value)
+        self.cause_values[value] = cause
+        self.cause_blocks[value] = through
+
+    def raise_value(self, value: int, block: int, level: int, cause: int, through: int) -> None:
+        """Raises a value that `block` defines, and enqueues its users that were evaluated before."""
+        self.set_level(value, level, cause, through)
+        if self.visited[block]:
+            self.enqueue_users(value)
+        elif value in self.loop_phis:  # all other users come later
+            self.worklist.extend(self.loop_phis[value])
 
     def enqueue_users(self, value: int) -> None:
-        """Enqueues the users of a value that were evaluated before."""
-        self.worklist.extend(use for use in self.users(value) if use < 0 or self.visited[use])
+        block_of, visited = self.cfg.block_of, self.visited
+        for user in self.users(value):
+            if user < 0 or visited[block_of[user]]:
+                self.worklist.append(user)
+
+    def users(self, value: int) -> list[int]:
+        """The users of a value: an instruction as its number, a phi as `~value`."""
+        reading = self.entry_users
+        if reading is None:
+            reading = self.find_entry_users()
+        found: list[int] = []
+        if value not in self.form.phis:
+            self.add_readers(self.form.block_of(value), value, found)
+        for block in reading.get(value, _NO_VALUES):
+            self.add_readers(block, value, found)
+        found.extend(self.phi_users.get(value, _NO_VALUES))
+        return found
+
+    def find_entry_users(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for block in self.cfg.reverse_postorder:
+            for value in self.form.blocks[block].inputs:
+                found.setdefault(value, []).append(block)
+            for join in self.form.phis_of[block]:
+                for value in join.inputs:
+                    self.phi_users.setdefault(value, []).append(~join.value)
+        self.entry_users = found
+        return found
+
+    def add_readers(self, block: int, value: int, found: list[int]) -> None:
+        """Adds the instructions of a block that use a value, the branch at its end included."""
+        readers = self.readers.get(block)
+        if readers is None:
+            readers = self.readers[block] = self.find_readers(block)
+        found.extend(readers.get(value, _NO_VALUES))
+
+    def find_readers(self, block: int) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        end = self.cfg.blocks[block].end
+        for number in range(self.cfg.blocks[block].first, end):
+            inputs = self.transfers.inputs(number)
+            if number == end - 1 and block in self.branches:
+                inputs = (*inputs, *self.branch_inputs(number))
+            for value in inputs:
+                reading = found.get(value)
+                if reading is None:
+                    found[value] = [number]
+                elif reading[-1] != number:
+                    reading.append(number)
+        return found
 
     # -- splits ---------------------------------------------------------------------------------
 
@@ -255,38 +391,81 @@ class _Solver:
         """Raises the values that a branch at the end of `block` makes less uniform."""
         found = self.sync_dependence.control_divergence(block)
         for user in found.joins:
-            for join in self.values.phis_of[user]:
+            for join in self.form.phis_of[user]:
                 if level > self.levels[join.value]:
-                    self.raise_and_enqueue(join.value, level, Cause(block=block))
+                    self.raise_value(join.value, user, level, NONE, block)
         for blocks in found.assumed_divergent:
-            for value in self.divergent_definitions(blocks, level, escaping=False):
-                if level > self.levels[value]:
-                    self.raise_and_enqueue(value, level, Cause(block=block))
+            if self.is_new(blocks, level, is_escaping=False):
+                self.raise_definitions(blocks, level, block)
         for blocks in found.divergent_exit_cycles:
-            for value in self.divergent_definitions(blocks, level, escaping=True):
-                self.apply_temporal_divergence(value, blocks, level, block)
+            if self.is_new(blocks, level, is_escaping=True):
+                self.apply_temporal_divergence(blocks, level, block)
 
-    def divergent_definitions(self, blocks: frozenset[int], level: int, *, escaping: bool) -> Iterator[int]:
-        """The values defined in `blocks` that may differ between iterations, once per level: phis, and
-        results that do not depend on their inputs alone. With `escaping`, also results that do.
+    def is_new(self, blocks: frozenset[int], level: int, *, is_escaping: bool) -> bool:
+        """Whether these blocks are made less uniform in this way for the first time."""
+        key = blocks, level, is_escaping
+        if key in self.done:
+            return False
+        self.done.add(key)
+        return True
+
+    def raise_definitions(self, blocks: frozenset[int], level: int, branch: int) -> None:
+        """Raises the values defined in `blocks` that may differ between iterations: phis, and results that do
+        not depend on their inputs alone.
         """
-        if (blocks, level, escaping) in self.done:
-            return
-        self.done.add((blocks, level, escaping))
         for block in blocks:
-            for join in self.values.phis_of[block]:
-                yield join.value
+            self.revisited[block] = 1
+            for join in self.form.phis_of[block]:
+                if level > self.levels[join.value]:
+                    self.raise_value(join.value, block, level, NONE, branch)
             for number in self.cfg.blocks[block].instructions:
-                plan = self.transfer_functions[number]
-                if plan.base_level != UniformityLevel.GRID or (escaping and plan.inputs):
-                    yield from self.values.by_instruction[number].defs
+                if self.form.by_instruction[number].defs and self.transfers.base_level(number) != _GRID:
+                    for value in self.form.by_instruction[number].defs:
+                        if level > self.levels[value]:
+                            self.raise_value(value, block, level, NONE, branch)
 
-    def apply_temporal_divergence(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
-        outside = [use for use in self.users(value) if self.block_of_user(use) not in blocks]
+    def apply_temporal_divergence(self, blocks: frozenset[int], level: int, branch: int) -> None:
+        """Makes the values defined in a cycle less uniform outside, unless they are the same at all times."""
+        for block in blocks:
+            values = self.leaving.get(block)
+            if values is None:
+                values = self.leaving[block] = self.find_leaving(block)
+            for value in values:
+                self.escape(value, blocks, level, branch)
+
+    def find_leaving(self, block: int) -> list[int]:
+        """The values that a block defines, unless they are the same at all times, and other blocks read."""
+        reading = self.entry_users
+        if reading is None:
+            reading = self.find_entry_users()
+        found = [join.value for join in self.form.phis_of[block]]
+        values = self.form.blocks[block]
+        for value in range(values.first, values.first + values.count):
+            if value in reading or value in self.phi_users:
+                register, index = values.definition(value)
+                number = self.cfg.blocks[block].first + index
+                is_constant = not self.transfers.inputs(number) and not self.transfers.base_level(number)
+                if register >= 0 and not is_constant:
+                    found.append(value)
+        return [value for value in found if value in reading or value in self.phi_users]
+
+    def escape(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
+        """Makes a value defined in `blocks` less uniform for its users outside."""
+        outside: list[int] = []
+        if self.entry_users is not None:
+            for block in self.entry_users.get(value, _NO_VALUES):
+                if block not in blocks:
+                    self.add_readers(block, value, outside)
+        phis = self.form.phis
+        for user in self.phi_users.get(value, _NO_VALUES):
+            if phis[~user].block not in blocks:
+                outside.append(user)
         if outside:
             earlier = self.temporal_divergence.get(value, ())
             self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
-            self.worklist.extend(use for use in outside if use < 0 or self.visited[use])
+            for user in outside:
+                if user < 0 or self.visited[self.cfg.block_of[user]]:
+                    self.worklist.append(user)
 
-    def block_of_user(self, use: int) -> int:
-        return self.cfg.block_of[use] if use >= 0 else self.values.phis[~use].block
+
+_NO_VALUES: Final[list[int]] = []

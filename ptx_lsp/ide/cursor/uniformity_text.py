@@ -37,7 +37,7 @@ def register_uniformity(
     if value < 0:
         return []
     block = known.ssa.cfg.block_of[step.number]
-    level = known.levels[value] if written else known.level_at(value, block)
+    level = known.level(value) if written else known.level_at(value, block)
     lines = [DESCRIPTIONS[level]]
     for reason in known.value_reasons(value)[:_MOST]:
         where = _line(function, flow.instructions[reason.instruction]) if reason.instruction >= 0 else ""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.divergence.divergent_control import divergent_control
-from analyses.divergence.lane_values import lane_values
-from analyses.divergence.memory_access import WarpAccess, memory_access
+from analyses.divergence.memory_access import WarpAccess, accesses_by_lane, may_access_by_lane
 from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
@@ -81,11 +80,11 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: pad the rows by one word, or store the words in another order.
     """
-    if not is_well_formed(function) or not lane_values(function).has_full_warps:
+    if not may_access_by_lane(function) or not is_well_formed(function):
         return
     all_steps = instructions(function).instructions
     groups: dict[int, list[WarpAccess]] = {}
-    for access in memory_access(function).accesses:
+    for access in accesses_by_lane(function):
         if (access.bank_conflict or 1) > 1 and all_steps[access.number].opcode in ("ld", "st"):
             groups.setdefault(access.base, []).append(access)
     for accesses in groups.values():
@@ -93,7 +92,5 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
         if not divergent_control(function).is_full_warp(first.number):
             continue
         more = f" ({len(accesses) - 1} more at this base)" if len(accesses) > 1 else ""
-        message = (
-            f"the lanes of a warp access {first.bank_conflict} different words of one bank{more}"
-        )
+        message = f"the lanes of a warp access {first.bank_conflict} different words of one bank{more}"
         yield Finding(function.place(all_steps[first.number].node.opcode), message)

@@ -109,7 +109,7 @@ def _level(known: Uniformity, step: InstructionInfo) -> UniformityLevel:
     levels = [known.guard_level(step.number)]
     levels.extend(
         known.level_at(value, block)
-        for value in known.transfer_functions[step.number].target_inputs
+        for value in known.transfers.of(step.number).target_inputs
     )
     return max(levels)
 

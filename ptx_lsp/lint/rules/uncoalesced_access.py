@@ -9,8 +9,9 @@ from analyses.divergence.lane_values import lane_values
 from analyses.divergence.memory_access import (
     SECTOR,
     WarpAccess,
+    accesses_by_lane,
     bytes_of,
-    memory_access,
+    may_access_by_lane,
     sectors_of,
 )
 from analyses.instructions.constants import literal
@@ -82,14 +83,12 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: change the data layout, or read the data through shared memory.
     """
-    if not is_well_formed(function) or not lane_values(function).has_full_warps:
+    if not may_access_by_lane(function) or not is_well_formed(function):
         return
     all_steps = instructions(function).instructions
     groups: dict[int, list[WarpAccess]] = {}
-    for access in memory_access(function).accesses:
-        if access.space != "global" or access.lanes is None or access.lanes.is_uniform:
-            continue
-        if all_steps[access.number].opcode in ("ld", "st", "ldu"):
+    for access in accesses_by_lane(function):
+        if access.space == "global":
             groups.setdefault(_root(function, access.base), []).append(access)
     alike: dict[tuple[str, int, int, int | None], list[WarpAccess]] = {}
     for accesses in groups.values():

@@ -1,0 +1,248 @@
+"""Evaluation of lane offsets on demand (`lane_values.py`): of a value, and of the values that it depends on.
+
+1. A phi is first assumed to have the offsets of its inputs along forward edges. When its other inputs are
+   known and one of them disagrees, the phi is unknown, and with it the values that depend on it. Nothing but
+   that can change an assumed value, so the result does not depend on the order of evaluation.
+2. An instruction is evaluated no further once an input makes its result unknown.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from analyses.dataflow.ssa import NONE, Phi
+from analyses.divergence.divergence_sources import UniformityLevel
+from analyses.divergence.lane_arithmetic import UNIFORM, LaneOffsets, constant, transfer
+from analyses.divergence.lane_sources import LaneSources
+from analyses.divergence.uniformity import Uniformity
+from ptx_lsp.model.instructions.features import GUARDED
+from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+
+_WARP: Final = int(UniformityLevel.WARP)
+
+
+def evaluate(
+    root: int, uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
+) -> dict[int, LaneOffsets | None]:
+    """The lane offsets of the value `root` and of the values that it depends on, unless they are `known`; None
+    if unknown.
+    """
+    return _Evaluation(uniformity, sources, known).run(root)
+
+
+class _Evaluation:
+    def __init__(
+        self, uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
+    ) -> None:
+        self.uniformity = uniformity
+        self.sources = sources
+        self.known = known
+        self.form = uniformity.ssa
+        self.transfers = uniformity.transfers
+        self.found: dict[int, LaneOffsets | None] = {}
+        self.inputs: dict[int, tuple[int, ...]] = {}
+        """The values that each value is evaluated from."""
+        self.assumed: list[Phi] = []
+        self.roots: list[int] = []
+
+    def run(self, root: int) -> dict[int, LaneOffsets | None]:
+        self.roots.append(root)
+        while self.roots:
+            self.evaluate_with_inputs(self.roots.pop())
+        rejected = [join.value for join in self.assumed if not self.is_consistent(join)]
+        if rejected:
+            self.reject(rejected)
+        return self.found
+
+    def evaluate_with_inputs(self, root: int) -> None:
+        found = self.found
+        path = [root]
+        while path:
+            value = path[-1]
+            if value not in found:
+                before = self.missing_input(value)
+                if before >= 0:
+                    path.append(before)
+                    continue
+                found[value] = self.known[value] if value in self.known else self.evaluated(value)
+            path.pop()
+
+    def missing_input(self, value: int) -> int:
+        """An input that has to be evaluated before the value; -1 if there is none."""
+        if value in self.known:
+            return NONE
+        inputs = self.inputs.get(value)
+        if inputs is None:
+            inputs = self.inputs[value] = self.inputs_of(value)
+        for one in inputs:
+            if one not in self.found:
+                if one not in self.known:
+                    return one
+                self.found[one] = self.known[one]
+            if self.found[one] is None:
+                return NONE
+        return NONE
+
+    def inputs_of(self, value: int) -> tuple[int, ...]:
+        """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
+        if self.form.is_initial(value):
+            return ()
+        is_uniform = self.uniformity.is_uniform(value)
+        join = self.form.phis.get(value)
+        if join is not None:
+            if is_uniform or self.uniformity.depends_on_path(value):
+                return ()
+            return self.forward_inputs(join)
+        number = self.form.definition(value)
+        found = self.form.by_instruction[number]
+        if self.arithmetic(number) is not None:
+            return found.uses
+        return () if is_uniform or not self.may_be_uniform(number, value) else self.transfers.inputs(number)
+
+    def forward_inputs(self, join: Phi) -> tuple[int, ...]:
+        ranks = self.form.cfg.graph.ranks
+        rank = ranks[join.block]
+        return tuple([one for one in join.inputs if ranks[self.form.block_of(one)] < rank])
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def evaluated(self, value: int) -> LaneOffsets | None:
+        """The offsets of a value whose inputs are evaluated, as far as they matter."""
+        if self.form.is_initial(value):
+            return None
+        is_uniform = self.uniformity.is_uniform(value)
+        join = self.form.phis.get(value)
+        if join is not None:
+            return UNIFORM if is_uniform else self.evaluated_phi(join)
+        number = self.form.definition(value)
+        if self.form.by_instruction[number].carry_out == value:
+            return None
+        arithmetic = self.arithmetic(number)
+        if arithmetic is not None:
+            result = self.transferred(number, arithmetic)
+            if result is not None:
+                return result
+        if is_uniform:
+            return UNIFORM
+        return UNIFORM if self.may_be_uniform(number, value) and self.has_uniform_inputs(value) else None
+
+    def evaluated_phi(self, join: Phi) -> LaneOffsets | None:
+        inputs = self.inputs[join.value]
+        first = self.found.get(inputs[0]) if inputs else None
+        if first is None or self.uniformity.depends_on_path(join.value):
+            return None
+        for one in inputs:
+            other = self.found.get(one)
+            if other is None or other.spread != first.spread:
+                return None
+        if len(inputs) < len(join.inputs):
+            self.assumed.append(join)
+            self.roots.extend(join.inputs)
+        return LaneOffsets(0, first.spread, 1)
+
+    def may_be_uniform(self, number: int, value: int) -> bool:
+        """Whether the result of an instruction is uniform if all of its inputs are."""
+        level = self.transfers.plain_level(number)
+        if level >= 0:
+            return level <= _WARP
+        function = self.transfers.of(number)
+        return function.base_level <= _WARP and value != function.second_result
+
+    def has_uniform_inputs(self, value: int) -> bool:
+        for one in self.inputs[value]:
+            found = self.found.get(one)
+            if found is None or not found.is_uniform:
+                return False
+        return True
+
+    def arithmetic(self, number: int) -> tuple[str, int] | None:
+        """The opcode and the number of inputs of an instruction that this domain has a transfer function
+        for.
+        """
+        shape = self.transfers.shapes[number]
+        found = _arithmetic(shape.spelling)
+        if found is None or shape.features & GUARDED or len(shape.arguments) <= found[1]:
+            return None
+        return found if len(self.form.by_instruction[number].defs) == 1 else None
+
+    def transferred(self, number: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
+        opcode, count = arithmetic
+        function = self.sources.function
+        operands = function.body.instructions[number].node.operands[1 : 1 + count]
+        uses, symbols = self.form.by_instruction[number].uses, function.body.symbols
+        inputs: list[LaneOffsets] = []
+        index = 0
+        for operand in operands:
+            if isinstance(operand, nodes.Name) and isinstance(symbols.get(operand.start), Register):
+                found = self.found.get(uses[index])
+                index += 1
+            else:
+                found = self.sources.operand(operand)
+            if found is None:
+                return None
+            inputs.append(_signed(found) if opcode == "and" else found)
+        return transfer(opcode, inputs)
+
+    # -- phis -----------------------------------------------------------------------------------
+
+    def is_consistent(self, join: Phi) -> bool:
+        """Whether all inputs of a phi differ between lanes as the phi does."""
+        mine = self.found[join.value]
+        if mine is None:
+            return True
+        for one in join.inputs:
+            found = self.found[one]
+            if found is None or found.spread != mine.spread:
+                return False
+        return True
+
+    def reject(self, phis: list[int]) -> None:
+        """Makes phis unknown, and evaluates the values that depend on them again."""
+        for join in self.assumed:
+            self.inputs[join.value] = join.inputs
+        users: dict[int, list[int]] = {}
+        for value, inputs in self.inputs.items():
+            for one in inputs:
+                users.setdefault(one, []).append(value)
+        for value in phis:
+            self.found[value] = None
+        worklist = phis
+        while worklist:
+            for user in users.get(worklist.pop(), ()):
+                if self.found.get(user) is None:
+                    continue
+                result = None if user in self.form.phis else self.evaluated(user)
+                if result != self.found[user]:
+                    self.found[user] = result
+                    worklist.append(user)
+
+
+@lru_cache(maxsize=4096)
+def _arithmetic(spelling: str) -> tuple[str, int] | None:
+    """The opcode and the number of inputs, if this domain has a transfer function for them."""
+    opcode, *modifiers = spelling.split(".")
+    count = _INPUTS.get(opcode)
+    if count is None or not _NO_FORM.isdisjoint(modifiers):
+        return None
+    if modifiers and modifiers[-1] in _NO_INTEGERS:
+        return None
+    if opcode == "cvt" and len(modifiers) == 2 and modifiers[0] in _NO_INTEGERS:
+        return None
+    return opcode, count
+
+
+def _signed(a: LaneOffsets) -> LaneOffsets:
+    """A mask such as `0xfffffff0` as its signed 32-bit value: -16."""
+    mask = a.constant
+    is_negative = mask is not None and 1 << 31 <= mask < 1 << 32
+    return constant(mask - (1 << 32)) if mask is not None and is_negative else a
+
+
+_INPUTS: Final = {
+    "mov": 1, "cvt": 1, "cvta": 1, "add": 2, "sub": 2, "mul": 2, "mad": 3, "shl": 2, "shr": 2, "and": 2,
+    "or": 2, "xor": 2, "bfe": 3,
+}  # fmt: skip
+_NO_INTEGERS: Final = frozenset({"f16", "f32", "f64", "f16x2", "bf16", "bf16x2", "pred", "f32x2"})
+_NO_FORM: Final = frozenset({"hi", "sat", "cc"})
