@@ -26,8 +26,8 @@ _WARP: Final = int(UniformityLevel.WARP)
 def evaluate(
     root: int, uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
 ) -> dict[int, LaneOffsets | None]:
-    """The lane offsets of the value `root` and of the values that it depends on, unless they are `known`; None
-    if unknown.
+    """The lane offsets of the value `root` and of the values that it depends on, unless they are `known`;
+    None if unknown.
     """
     return _Evaluation(uniformity, sources, known).run(root)
 

@@ -167,7 +167,7 @@ class SyncDependence:
             place = heappop(worklist)
             index = place % size
             current = order[index]
-            if current == end or current == block:
+            if current in (end, block):
                 is_split = True
                 continue
             if not worklist and not is_split and not self.irreducible_cycles:

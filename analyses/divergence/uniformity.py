@@ -147,11 +147,8 @@ class Uniformity:
         """Why instruction `number` has its execution level, back to the source of divergence."""
         block = self.ssa.cfg.block_of[number]
         level = self.execution_level(number)
-        for value in (
-            self.ssa.by_instruction[number].guard,
-            *self.transfers.of(number).target_inputs,
-        ):
-            if value != NONE and self.level_at(value, block) == level:
+        for value in self.transfers.branch_inputs(number):
+            if self.level_at(value, block) == level:
                 return tuple(self._chain(value, block, level))
         decided = self._block_levels[block][1]
         if decided == NONE or level > self._block_levels[block][0]:
@@ -224,11 +221,8 @@ class Uniformity:
         number = self.ssa.cfg.blocks[block].end - 1
         yield Reason(number, text)
         level = self.branches.get(block, UniformityLevel.GRID)
-        for value in (
-            self.ssa.by_instruction[number].guard,
-            *self.transfers.of(number).target_inputs,
-        ):
-            if value != NONE and self.level_at(value, block) == level:
+        for value in self.transfers.branch_inputs(number):
+            if self.level_at(value, block) == level:
                 yield from self._chain(value, block, level, seen)
                 return
 

@@ -1,4 +1,4 @@
-"""The solver of the uniformity analysis: the fixed point of all transfer functions (`uniformity.py`, 1, 2, 5).
+"""The solver of the uniformity analysis: a fixed point of the transfer functions (`uniformity.py`, 1, 2, 5).
 
 Each block is evaluated once, in reverse postorder. Where a value is raised after it was read (by a loop or by
 control divergence), the instructions and phis that read it are evaluated again.
@@ -15,6 +15,7 @@ from analyses.dataflow.ssa import NONE, BlockValues, InstructionValues, Phi, Ssa
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import SyncDependence
 from analyses.divergence.uniformity_transfer import TransferFunctions
+from analyses.divergence.value_users import ValueUsers
 
 TemporalDivergence: TypeAlias = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
 """For a value: the cycles outside which it is less uniform, the level there, and the block whose branch
@@ -34,8 +35,8 @@ class Solution:
     """The levels, as numbers, of each value and of each reached block with several successors.
 
     A value has its level because of another value (`cause_values`), a divergent branch (`cause_blocks`, its
-    block), or its own instruction (`OWN`, `SECOND_RESULT`); -1 if it is as uniform as can be. A value together
-    with a block is temporal divergence: that branch exits the loop that defines the value.
+    block), or its own instruction (`OWN`, `SECOND_RESULT`); -1 if it is as uniform as can be. A value
+    together with a block is temporal divergence: that branch exits the loop that defines the value.
     """
 
     __slots__ = (
@@ -71,8 +72,8 @@ def solve(
     dependence: SyncDependence,
     earlier: tuple[SsaForm, Solution] | None = None,
 ) -> Solution:
-    """The fixed point for the values of a function, given its transfer functions. `earlier` is the solution of
-    a previous revision with the same `TransferFunctions.context`.
+    """The fixed point for the values of a function, given its transfer functions. `earlier` is the solution
+    of a previous revision with the same `TransferFunctions.context`.
     """
     return _Solver(form, transfers, dependence, earlier).run()
 
@@ -103,14 +104,7 @@ class _Solver:
         self.looping: dict[int, list[int]] = {}
         """The values that instructions of a block define and such phis read, in order."""
         self.done: set[tuple[frozenset[int], int, bool]] = set()
-        self.readers: dict[int, dict[int, list[int]]] = {}
-        """For each block, the instructions whose results depend on a value."""
-        self.entry_users: dict[int, list[int]] | None = None
-        """The blocks that read a value defined elsewhere."""
-        self.leaving: dict[int, list[int]] = {}
-        """The values that a block defines and others read, for blocks that threads leave divergently."""
-        self.phi_users: dict[int, list[int]] = {}
-        """The phis that read a value, each as `~value`."""
+        self.known_users: ValueUsers | None = None
         self.earlier: Solution | None = None
         self.earlier_blocks: dict[BlockValues, int] = {}
         if earlier is not None:
@@ -156,7 +150,7 @@ class _Solver:
             if len(graph.successors[block]) > 1:
                 self.branches[block] = _GRID
             rank = ranks[block]
-            if not form.phis_of[block] or all([ranks[one] < rank for one in graph.predecessors[block]]):
+            if not form.phis_of[block] or all(ranks[one] < rank for one in graph.predecessors[block]):
                 continue
             for join in form.phis_of[block]:
                 for value in join.inputs:
@@ -281,23 +275,17 @@ class _Solver:
         block = self.cfg.block_of[number]
         self.revisited[block] = 1
         for value in self.evaluate(number, block):
-            self.enqueue_users(value)
+            self.enqueue(self.users().of(value))
         if block in self.branches and number == self.cfg.blocks[block].end - 1:
             self.evaluate_branch(block)
 
     def evaluate_branch(self, block: int) -> None:
         number = self.cfg.blocks[block].end - 1
-        level = self.join(self.branch_inputs(number), block)[0]
+        level = self.join(self.transfers.branch_inputs(number), block)[0]
         level = max(level, self.transfers.of(number).control_level)
         if level > self.branches[block]:
             self.branches[block] = level
             self.apply_control_divergence(block, level)
-
-    def branch_inputs(self, number: int) -> tuple[int, ...]:
-        """The values that decide which successor the last instruction of a block goes to."""
-        guard = self.form.by_instruction[number].guard
-        targets = self.transfers.of(number).target_inputs
-        return targets if guard < 0 else (guard, *targets)
 
     def evaluate_phi(self, join: Phi) -> None:
         level, cause, through = self.join(join.inputs, join.block)
@@ -329,61 +317,19 @@ class _Solver:
         """Raises a value that `block` defines, and enqueues its users that were evaluated before."""
         self.set_level(value, level, cause, through)
         if self.visited[block]:
-            self.enqueue_users(value)
+            self.enqueue(self.users().of(value))
         elif value in self.loop_phis:  # all other users come later
             self.worklist.extend(self.loop_phis[value])
 
-    def enqueue_users(self, value: int) -> None:
+    def enqueue(self, users: list[int]) -> None:
+        """Enqueues those that were evaluated before."""
         block_of, visited = self.cfg.block_of, self.visited
-        for user in self.users(value):
-            if user < 0 or visited[block_of[user]]:
-                self.worklist.append(user)
+        self.worklist.extend([user for user in users if user < 0 or visited[block_of[user]]])
 
-    def users(self, value: int) -> list[int]:
-        """The users of a value: an instruction as its number, a phi as `~value`."""
-        reading = self.entry_users
-        if reading is None:
-            reading = self.find_entry_users()
-        found: list[int] = []
-        if value not in self.form.phis:
-            self.add_readers(self.form.block_of(value), value, found)
-        for block in reading.get(value, _NO_VALUES):
-            self.add_readers(block, value, found)
-        found.extend(self.phi_users.get(value, _NO_VALUES))
-        return found
-
-    def find_entry_users(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for block in self.cfg.reverse_postorder:
-            for value in self.form.blocks[block].inputs:
-                found.setdefault(value, []).append(block)
-            for join in self.form.phis_of[block]:
-                for value in join.inputs:
-                    self.phi_users.setdefault(value, []).append(~join.value)
-        self.entry_users = found
-        return found
-
-    def add_readers(self, block: int, value: int, found: list[int]) -> None:
-        """Adds the instructions of a block that use a value, the branch at its end included."""
-        readers = self.readers.get(block)
-        if readers is None:
-            readers = self.readers[block] = self.find_readers(block)
-        found.extend(readers.get(value, _NO_VALUES))
-
-    def find_readers(self, block: int) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        end = self.cfg.blocks[block].end
-        for number in range(self.cfg.blocks[block].first, end):
-            inputs = self.transfers.inputs(number)
-            if number == end - 1 and block in self.branches:
-                inputs = (*inputs, *self.branch_inputs(number))
-            for value in inputs:
-                reading = found.get(value)
-                if reading is None:
-                    found[value] = [number]
-                elif reading[-1] != number:
-                    reading.append(number)
-        return found
+    def users(self) -> ValueUsers:
+        if self.known_users is None:
+            self.known_users = ValueUsers(self.form, self.transfers)
+        return self.known_users
 
     # -- splits ---------------------------------------------------------------------------------
 
@@ -426,46 +372,14 @@ class _Solver:
 
     def apply_temporal_divergence(self, blocks: frozenset[int], level: int, branch: int) -> None:
         """Makes the values defined in a cycle less uniform outside, unless they are the same at all times."""
+        users = self.users()
         for block in blocks:
-            values = self.leaving.get(block)
-            if values is None:
-                values = self.leaving[block] = self.find_leaving(block)
-            for value in values:
-                self.escape(value, blocks, level, branch)
-
-    def find_leaving(self, block: int) -> list[int]:
-        """The values that a block defines, unless they are the same at all times, and other blocks read."""
-        reading = self.entry_users
-        if reading is None:
-            reading = self.find_entry_users()
-        found = [join.value for join in self.form.phis_of[block]]
-        values = self.form.blocks[block]
-        for value in range(values.first, values.first + values.count):
-            if value in reading or value in self.phi_users:
-                register, index = values.definition(value)
-                number = self.cfg.blocks[block].first + index
-                is_constant = not self.transfers.inputs(number) and not self.transfers.base_level(number)
-                if register >= 0 and not is_constant:
-                    found.append(value)
-        return [value for value in found if value in reading or value in self.phi_users]
-
-    def escape(self, value: int, blocks: frozenset[int], level: int, branch: int) -> None:
-        """Makes a value defined in `blocks` less uniform for its users outside."""
-        outside: list[int] = []
-        if self.entry_users is not None:
-            for block in self.entry_users.get(value, _NO_VALUES):
-                if block not in blocks:
-                    self.add_readers(block, value, outside)
-        phis = self.form.phis
-        for user in self.phi_users.get(value, _NO_VALUES):
-            if phis[~user].block not in blocks:
-                outside.append(user)
-        if outside:
-            earlier = self.temporal_divergence.get(value, ())
-            self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
-            for user in outside:
-                if user < 0 or self.visited[self.cfg.block_of[user]]:
-                    self.worklist.append(user)
+            for value in users.leaving_values(block):
+                outside = users.outside(value, blocks)
+                if outside:
+                    earlier = self.temporal_divergence.get(value, ())
+                    self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
+                    self.enqueue(outside)
 
 
 _NO_VALUES: Final[list[int]] = []

@@ -138,6 +138,12 @@ class TransferFunctions:
         level = self.plain_level(number)
         return level if level >= 0 else self.of(number).base_level
 
+    def branch_inputs(self, number: int) -> tuple[int, ...]:
+        """The values that decide where a jump goes: its guard, and its index or address."""
+        guard = self.form.by_instruction[number].guard
+        targets = self.of(number).target_inputs
+        return targets if guard < 0 else (guard, *targets)
+
     def of(self, number: int) -> TransferFunction:
         """The transfer function of an instruction."""
         found = self._known.get(number)
@@ -304,7 +310,7 @@ def _plain_level(shape: Shape, may_be_local: bool, is_kernel: bool) -> int:
         if shape.opcode == "shfl" or ".param" in shape.spelling:
             return NONE
         own = _LOCAL if may_be_local else LOADED
-    return own.level if own.operands is None and own.second_level is None else NONE
+    return int(own.level) if own.operands is None and own.second_level is None else NONE
 
 
 def _all_inputs(found: InstructionValues, uses: tuple[int, ...]) -> tuple[int, ...]:

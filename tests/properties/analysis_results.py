@@ -129,7 +129,7 @@ class _Named:
         return [self.names[value] for value in numbers]
 
     def lanes(self, found: LaneValues) -> object:
-        known = {self.names[value]: lanes for value, lanes in found.offsets.items()}
+        known = {name: found.value(value) for value, name in self.names.items()}
         return known, {self.names[value] for value in found.data}
 
     def access(self, one: WarpAccess) -> object:
