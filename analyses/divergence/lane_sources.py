@@ -14,7 +14,7 @@ from analyses.instructions.constants import literal
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import PREDEFINED
-from ptx_lsp.model.instructions.wakes import Wake
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import sparse_instruction_fact
 from ptx_lsp.model.symbols import Predefined, Variable
 from ptx_lsp.syntax import nodes
@@ -76,7 +76,7 @@ def may_differ_by_lane(function: Function) -> bool:
     return bool(_lane_names(function).indices)
 
 
-_predefined: Final = Wake(features=PREDEFINED)
+_predefined: Final = InstructionWake(features=PREDEFINED)
 
 
 @sparse_instruction_fact(_predefined)

@@ -30,7 +30,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.wakes import Wake, is_awake, waking
+from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
@@ -184,7 +184,7 @@ def _is_plain_access(shape: Shape) -> bool:
     return bases == ["register"]
 
 
-_plain_accesses: Final = Wake(opcodes=("ld", "ldu", "st"), where=_is_plain_access)
+_plain_accesses: Final = InstructionWake(opcodes=("ld", "ldu", "st"), where=_is_plain_access)
 
 
 def _accesses(function: Function, known: LaneValues, step: InstructionInfo) -> list[WarpAccess]:

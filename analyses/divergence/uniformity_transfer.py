@@ -31,7 +31,7 @@ from ptx_lsp.model.instructions.features import (
     VARIABLE,
 )
 from ptx_lsp.model.instructions.shapes import shapes
-from ptx_lsp.model.instructions.wakes import Wake, is_awake
+from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import (
     AliasName,
@@ -320,7 +320,7 @@ def _all_inputs(found: InstructionValues, uses: tuple[int, ...]) -> tuple[int, .
     return (*uses, *found.partial_defs, *((found.guard,) if found.guard >= 0 else ()))
 
 
-_local_addresses: Final = Wake(
+_local_addresses: Final = InstructionWake(
     opcodes=("alloca", "stacksave", "cvta"),
     where=lambda shape: shape.opcode != "cvta" or shape.spelling.startswith("cvta.local"),
 )
