@@ -79,7 +79,7 @@ class BlockValues:
     value of each register that it writes.
     """
 
-    __slots__ = ("by_instruction", "count", "first", "inputs", "is_reached", "last")
+    __slots__ = ("_defining", "by_instruction", "count", "first", "inputs", "is_reached", "last")
 
     def __init__(self, first: int, inputs: tuple[int, ...], is_reached: bool = True) -> None:
         self.first = first
@@ -88,6 +88,18 @@ class BlockValues:
         self.count = 0
         self.by_instruction: list[InstructionValues] = []
         self.last: tuple[int, ...] = ()
+        self._defining: list[int] | None = None
+
+    def definition(self, value: int) -> int:
+        """The instruction that defines one of the block's values, counted from the first of the block."""
+        if self._defining is None:
+            found: list[int] = []
+            for index, values in enumerate(self.by_instruction):
+                found += [index] * len(values.defs)
+                if values.carry_out >= 0:
+                    found.append(index)
+            self._defining = found
+        return self._defining[value - self.first]
 
 
 class SsaForm:
@@ -138,11 +150,7 @@ class SsaForm:
         block = self.defining_blocks[value]
         if block < 0:
             return NONE
-        first = self.cfg.blocks[block].first
-        for index, values in enumerate(self.blocks[block].by_instruction):
-            if value in values.defs or value == values.carry_out:
-                return first + index
-        return NONE
+        return self.cfg.blocks[block].first + self.blocks[block].definition(value)
 
     def register(self, value: int) -> int:
         """The register that holds a value; -1 for carries."""

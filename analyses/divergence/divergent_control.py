@@ -83,7 +83,7 @@ class DivergentControl:
 
     def divergent_branches(self, number: int) -> tuple[DivergentBranch, ...]:
         """The divergent branches of an instruction, the nearest first."""
-        step = self.uniformity.ssa.instructions.instructions[number]
+        step = self.uniformity.ssa.instructions.info(number)
         block = self.cfg.block_of[number]
         if block not in self.cfg.reached:
             return ()
@@ -138,7 +138,7 @@ class DivergentControl:
 
     def lanes_executing(self, number: int) -> ActiveLanes:
         """The lanes of the first warp that execute an instruction."""
-        step = self.uniformity.ssa.instructions.instructions[number]
+        step = self.uniformity.ssa.instructions.info(number)
         reaching = self.lanes_reaching(number)
         if not step.is_guarded or self.uniformity.guard_level(number).is_uniform:
             return reaching
@@ -156,7 +156,7 @@ class DivergentControl:
         an early exit keeps lanes from it.
         """
         block = self.cfg.block_of[number]
-        step = self.uniformity.ssa.instructions.instructions[number]
+        step = self.uniformity.ssa.instructions.info(number)
         if block not in self.cfg.reached:
             return False
         if step.is_guarded and not self.uniformity.guard_level(number).is_uniform:

@@ -96,7 +96,7 @@ class LanePredicates:
         number = values.definition(value)
         if number == NONE:
             return UNKNOWN
-        step = values.instructions.instructions[number]
+        step = values.instructions.info(number)
         opcode, *modifiers = step.spelling.split(".")
         operands = step.node.operands
         if step.is_guarded or len(values.by_instruction[number].defs) != 1 or len(operands) < 2:

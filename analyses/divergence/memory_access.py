@@ -163,7 +163,7 @@ def accesses_by_lane(function: Function) -> tuple[WarpAccess, ...]:
         return ()
     known = lane_values(function)
     uniformity = known.uniformity
-    steps = uniformity.ssa.instructions.instructions
+    flow = uniformity.ssa.instructions
     found: list[WarpAccess] = []
     for number in waking(function, _plain_accesses):
         uses = uniformity.ssa.by_instruction[number].uses
@@ -171,7 +171,7 @@ def accesses_by_lane(function: Function) -> tuple[WarpAccess, ...]:
             continue
         lanes = known.value(uses[0])
         if lanes is not None and not lanes.is_uniform:
-            found.extend(_accesses(function, known, steps[number]))
+            found.extend(_accesses(function, known, flow.info(number)))
     return tuple([one for one in found if one.lanes is not None and not one.lanes.is_uniform])
 
 

@@ -98,7 +98,7 @@ class Uniformity:
 
     def use_level(self, number: int, register: int) -> UniformityLevel:
         """The level of a register as instruction `number` reads it."""
-        step, found = self.ssa.instructions.instructions[number], self.ssa.by_instruction[number]
+        step, found = self.ssa.instructions.info(number), self.ssa.by_instruction[number]
         for one, value in zip((*step.uses, step.guard), (*found.uses, found.guard), strict=True):
             if one == register:
                 return self.level_at(value, self.ssa.cfg.block_of[number])
@@ -118,7 +118,7 @@ class Uniformity:
         level = max(self.guard_level(number), UniformityLevel(self.transfers.of(number).control_level))
         for value in self.transfers.of(number).target_inputs:
             level = max(level, self.level_at(value, block))
-        if self.ssa.instructions.instructions[number].opcode in ("ret", "exit"):
+        if self.ssa.instructions.info(number).opcode in ("ret", "exit"):
             level = max(level, self.block_level(block))
         return level
 
@@ -140,7 +140,7 @@ class Uniformity:
                     waiting.append(above)
                     if not self.branches[above].is_uniform:
                         last = self.ssa.cfg.blocks[above].end - 1
-                        found.append(self.ssa.instructions.instructions[last])
+                        found.append(self.ssa.instructions.info(last))
         return tuple(found)
 
     def reasons(self, number: int) -> tuple[Reason, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from analyses.dataflow.ssa import NONE, BlockValues, InstructionValues, Phi, SsaForm
+from analyses.dataflow.ssa import NONE, BlockValues, Phi, SsaForm
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import SyncDependence
 from analyses.divergence.uniformity_transfer import TransferFunctions
@@ -161,7 +161,7 @@ class _Solver:
                             self.looping.setdefault(defining, []).append(value)
         for values in self.looping.values():
             values[:] = sorted(set(values))
-        count = len(form.instructions.registers)
+        count = form.instructions.count
         self.levels[:count] = bytes([_UNKNOWN]) * count
 
     # -- blocks ---------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class _Solver:
     def evaluate_block(self, block: int) -> None:
         """Evaluates the instructions of a block when no value that it reads has escaped from a loop."""
         levels, causes = self.levels, self.cause_values
-        of_all: tuple[InstructionValues, ...] = self.form.by_instruction
+        of_all = self.form.by_instruction
         transfers = self.transfers
         shapes, plain_levels = transfers.shapes, transfers.plain_levels
         found = self.cfg.blocks[block]

@@ -148,7 +148,7 @@ class TransferFunctions:
         """The transfer function of an instruction."""
         found = self._known.get(number)
         if found is None:
-            step = self.form.instructions.instructions[number]
+            step = self.form.instructions.info(number)
             found = self._known[number] = self._created(step, self.form.by_instruction[number])
         return found
 

@@ -85,10 +85,9 @@ class ValueUsers:
         values = self.form.blocks[block]
         for value in range(values.first, values.first + values.count):
             if value in self.entered or value in self.phis:
-                register, index = values.definition(value)
-                number = self.cfg.blocks[block].first + index
+                number = self.cfg.blocks[block].first + values.definition(value)
                 is_constant = not self.transfers.inputs(number) and not self.transfers.base_level(number)
-                if register >= 0 and not is_constant:
+                if value != self.form.by_instruction[number].carry_out and not is_constant:
                     found.append(value)
         return found
 

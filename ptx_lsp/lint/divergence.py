@@ -29,11 +29,11 @@ def related(function: Function, branch: DivergentBranch) -> tuple[tuple[Place, s
 def reasons(function: Function, number: int) -> list[tuple[Place, str]]:
     """Why an instruction is not executed uniformly: the last links of the explanation."""
     known = uniformity(function)
-    steps = known.ssa.instructions.instructions
+    flow = known.ssa.instructions
     chain: list[Reason] = [one for one in known.reasons(number) if one.instruction >= 0]
     if len(chain) > _MOST:
         chain = [*chain[: _MOST - 1], chain[-1]]
-    return [(function.place(steps[one.instruction].node), one.text) for one in chain]
+    return [(function.place(flow.info(one.instruction).node), one.text) for one in chain]
 
 
 def possibly_divergent(function: Function, found: list[InstructionInfo]) -> list[InstructionInfo]:

@@ -82,10 +82,10 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
     """
     if not may_access_by_lane(function) or not is_well_formed(function):
         return
-    all_steps = instructions(function).instructions
+    flow = instructions(function)
     groups: dict[int, list[WarpAccess]] = {}
     for access in accesses_by_lane(function):
-        if (access.bank_conflict or 1) > 1 and all_steps[access.number].opcode in ("ld", "st"):
+        if (access.bank_conflict or 1) > 1 and flow.info(access.number).opcode in ("ld", "st"):
             groups.setdefault(access.base, []).append(access)
     for accesses in groups.values():
         first = accesses[0]
@@ -93,4 +93,4 @@ def bank_conflict(function: Function) -> Iterator[Finding]:
             continue
         more = f" ({len(accesses) - 1} more at this base)" if len(accesses) > 1 else ""
         message = f"the lanes of a warp access {first.bank_conflict} different words of one bank{more}"
-        yield Finding(function.place(all_steps[first.number].node.opcode), message)
+        yield Finding(function.place(flow.info(first.number).node.opcode), message)

@@ -85,7 +85,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     """
     if not may_access_by_lane(function) or not is_well_formed(function):
         return
-    all_steps = instructions(function).instructions
+    flow = instructions(function)
     groups: dict[int, list[WarpAccess]] = {}
     for access in accesses_by_lane(function):
         if access.space == "global":
@@ -100,7 +100,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
         ):
             continue
         for one in wasteful:
-            kind = (all_steps[one.number].opcode, one.size, one.sectors or 0, one.stride)
+            kind = (flow.info(one.number).opcode, one.size, one.sectors or 0, one.stride)
             alike.setdefault(kind, []).append(one)
     for first, *others in alike.values():
         more = f" ({len(others)} more like this)" if others else ""
@@ -110,7 +110,7 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
             f"{first.least_sectors}: the addresses of the lanes are {apart}{more}"
         )
         is_bad = (first.sectors or 0) >= 4 * first.least_sectors
-        place = function.place(all_steps[first.number].node.opcode)
+        place = function.place(flow.info(first.number).node.opcode)
         yield Finding(place, message, severity="info" if is_bad else "hint")
 
 
@@ -118,7 +118,7 @@ def _root(function: Function, value: int) -> int:
     """The value that constants have been added to."""
     values = lane_values(function).uniformity.ssa
     while value >= 0 and values.definition(value) >= 0:
-        step = values.instructions.instructions[values.definition(value)]
+        step = values.instructions.info(values.definition(value))
         reads = values.by_instruction[step.number].uses
         is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
         if not is_constant or len(reads) != 1 or step.is_guarded:
