@@ -20,8 +20,9 @@ MODULE = """.version 9.5
 .address_size 64
 .global .align 16 .b8 data[64];
 .func callee(.reg .b32 a) {{ ret; }}
-.entry kernel()
+.entry kernel(.param .b32 in)
 {{
+    .param .b32 sent;
     .reg .b32 %r<4>;
     .reg .b64 %d<4>;
     .reg .v4 .f32 %v;
@@ -45,7 +46,7 @@ FEATURES = [
     ("ld.global.b32 %r0, [%d0+-4];", features.ADDRESS | features.BINARY | features.UNARY | features.NUMBER),
     ("ld.global.b32 %r0, [%d0+4];", features.ADDRESS | features.OFFSET | features.NUMBER),
     ("ld.global.b32 %r0, [data-4];",
-     features.ADDRESS | features.OFFSET | features.NUMBER | features.VARIABLE),
+     features.ADDRESS | features.OFFSET | features.NUMBER | features.VARIABLE | features.LARGE_VARIABLE),
     ("ld.global.v2.b32 {%r0, _}, [%d0];", features.ADDRESS | features.VECTOR | features.SINK),
     ("mov.b32 %r0, %tid.x;", features.MEMBER | features.PREDEFINED),
     ("mov.f32 %r0, %v.x;", features.MEMBER | features.VECTOR_REGISTER),
@@ -55,9 +56,12 @@ FEATURES = [
      features.CONDITIONAL | features.CAST | features.UNARY | features.NUMBER | features.GROUP),
     ("setp.eq.s32 %p|_, %r0, %r1;", features.PAIR | features.SINK),
     ("bra here;", features.LABEL),
+    ("ld.param.b32 %r0, [in];", features.ADDRESS | features.VARIABLE | features.RECEIVED),
+    ("st.param.b32 [sent], %r0;", features.ADDRESS | features.VARIABLE | features.CALL_PARAMETER),
     ("call callee, (%r0);", features.FUNCTION | features.GROUP),
     ("mov.b32 %r0, nothing;", features.UNRESOLVED),
-    ("mov.b64 %d0, data[4];", features.ELEMENT | features.VARIABLE | features.NUMBER),
+    ("mov.b64 %d0, data[4];",
+     features.ELEMENT | features.VARIABLE | features.LARGE_VARIABLE | features.NUMBER),
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from ptx_lsp.lint.anchoring import operand_or_line
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.features import VARIABLE
+from ptx_lsp.model.instructions.features import CALL_PARAMETER, GUARDED, RECEIVED, RETURNED
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
@@ -17,15 +17,20 @@ from ptx_lsp.syntax import nodes
 _SPACES = frozenset({"param", "param::func", "param::entry"})
 
 
-def _has_parameter(shape: Shape) -> bool:
-    """Whether it names a `.param` variable, by itself or in an address."""
-    return any(
-        one.space == ".param" or (one.kind == "address" and one.parts and one.parts[0].space == ".param")
-        for one in shape.arguments
-    )
+def _may_be_wrong(shape: Shape) -> bool:
+    features = shape.features
+    if features & CALL_PARAMETER and (features & GUARDED or shape.opcode in ("mov", "cvta")):
+        return True
+    if shape.opcode == "ld":
+        return features & RETURNED != 0 or "::" in shape.spelling
+    return shape.opcode == "st" and features & RECEIVED != 0
 
 
-_WAKE = InstructionWake(opcodes=("ld", "st", "mov", "cvta"), features=VARIABLE, where=_has_parameter)
+_WAKE = InstructionWake(
+    opcodes=("ld", "st", "mov", "cvta"),
+    features=RECEIVED | RETURNED | CALL_PARAMETER,
+    where=_may_be_wrong,
+)
 
 
 @instruction_rule("parameter-access", code="E118", wake=_WAKE)

@@ -7,18 +7,35 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ptx_lsp.isa.matching.resolve import resolve
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.entry import form_type
 from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.features import VARIABLE
+from ptx_lsp.model.instructions.features import BINARY, LARGE_VARIABLE, OFFSET, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction_fact
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
-_WAKE = InstructionWake(opcodes=("ld", "ldu", "st", "atom", "red"), features=VARIABLE)
+
+def _may_be_wrong(shape: Shape) -> bool:
+    """Whether an access may be misaligned or out of bounds: one of a single aligned variable, at its start,
+    is neither if the size of the variable is a multiple of it.
+    """
+    size = size_bytes(shape.spelling)
+    if size is None:
+        return False
+    if size == 0 or shape.features & (LARGE_VARIABLE | OFFSET | BINARY):
+        return True
+    types = [TYPES.get(one.parts[0].type) for one in shape.arguments if one.kind == "address" and one.parts]
+    return any(type is not None and type.bytes % size for type in types)
+
+
+_WAKE = InstructionWake(
+    opcodes=("ld", "ldu", "st", "atom", "red"), features=VARIABLE, where=_may_be_wrong
+)
 
 
 class StaticAccess(NamedTuple):
@@ -35,7 +52,9 @@ class StaticAccess(NamedTuple):
 
 @sparse_instruction_fact(_WAKE)
 def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
-    """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions."""
+    """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions, except those
+    that are certainly aligned and within bounds (`_may_be_wrong`).
+    """
     instruction = function.body.instructions[number].node
     for operand in instruction.operands:
         if isinstance(operand, nodes.Address) and operand.items:

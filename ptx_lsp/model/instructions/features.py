@@ -4,8 +4,9 @@ instructions have no part of tell a pass where to look.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
+from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import (
     AliasName,
@@ -66,6 +67,12 @@ EXACT_FLOAT: Final = 1 << 28
 """`0f3F800000`"""
 CALL_PARAMETER: Final = 1 << 29
 """A `.param` variable that is not a parameter of the function."""
+RECEIVED: Final = 1 << 30
+"""A `.param` variable with the name of a parameter of the function."""
+RETURNED: Final = 1 << 31
+"""A `.param` variable with the name of a return parameter of the function."""
+LARGE_VARIABLE: Final = 1 << 32
+"""A variable that is more than one element of its type, or that has an `.align`."""
 
 _LONGEST: Final = 16
 """Integers with no more characters have no more than 64 bits."""
@@ -131,8 +138,7 @@ def _name_features(function: Function, name: nodes.Name) -> int:
     if isinstance(symbol, Register):
         return 0 if symbol.vector == 1 else VECTOR_REGISTER
     if isinstance(symbol, Variable):
-        is_of_call = symbol.space == ".param" and not symbol.is_parameter
-        return VARIABLE | CALL_PARAMETER if is_of_call else VARIABLE
+        return variable_features(function, symbol)
     if isinstance(symbol, Label):
         return LABEL
     if isinstance(symbol, Predefined):
@@ -142,6 +148,37 @@ def _name_features(function: Function, name: nodes.Name) -> int:
     if isinstance(symbol, Prototype | TargetTable):
         return TABLE
     return SINK if name.text == "_" else UNRESOLVED
+
+
+def variable_features(function: Function, symbol: Variable) -> int:
+    """The features of the name of a variable."""
+    found = VARIABLE
+    declaration, declarator = symbol.declaration, symbol.declarator
+    is_single = not declarator.dimensions and declarator.range is None and symbol.vector == 1
+    if not is_single or declaration.alignment is not None:
+        found |= LARGE_VARIABLE
+    if symbol.space == ".param":
+        if not symbol.is_parameter:
+            found |= CALL_PARAMETER
+        names = _parameter_names(function)
+        if symbol.name in names.received:
+            found |= RECEIVED
+        if symbol.name in names.returned:
+            found |= RETURNED
+    return found
+
+
+class _ParameterNames(NamedTuple):
+    received: frozenset[str]
+    returned: frozenset[str]
+
+
+@fact
+def _parameter_names(function: Function) -> _ParameterNames:
+    received, returned = function.body.parameters, function.body.returns
+    return _ParameterNames(
+        frozenset([one.name for one in received]), frozenset([one.name for one in returned])
+    )
 
 
 def _binary_features(function: Function, value: nodes.Binary) -> int:

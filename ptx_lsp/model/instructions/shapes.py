@@ -26,8 +26,9 @@ from ptx_lsp.model.instructions.features import (
     WITH_BANK,
     features_of,
     number_features,
+    variable_features,
 )
-from ptx_lsp.model.symbols import Register
+from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 _MOST: Final = 1 << 15
@@ -53,10 +54,12 @@ class _Tables:
         self.registers: dict[str, _Operand] = {}
         """Scalar registers by type."""
         self.integers: dict[str, _Operand] = {}
+        self.variables: dict[tuple[str, str, int], _Operand] = {}
+        """Variables by type, state space and features."""
         self.addresses: dict[_Operand, _Operand] = {}
-        """Addresses such as `[r]` by the register."""
+        """Addresses such as `[x]` by the register or variable."""
         self.sums: dict[_Operand, _Operand] = {}
-        """Addresses such as `[r+4]` by the register."""
+        """Addresses such as `[x+4]` by the register or variable."""
         self.vectors: dict[tuple[_Operand, ...], _Operand] = {}
         """Vectors of registers."""
 
@@ -71,6 +74,13 @@ class _Tables:
         found = self.registers.get(type)
         if found is None:
             found = self.registers[type] = self.operand(Argument("register", type), 0)
+        return found
+
+    def variable(self, type: str, space: str, features: int) -> _Operand:
+        key = (type, space, features)
+        found = self.variables.get(key)
+        if found is None:
+            found = self.variables[key] = self.operand(Argument("variable", type, space), features)
         return found
 
 
@@ -130,14 +140,9 @@ def shape_index(function: Function) -> dict[Shape, list[int]]:
     return found
 
 
-def shape_of(function: Function, node: nodes.Instruction) -> Shape:
-    """The shape of one instruction of a function."""
-    return _shape(function, node, _current_tables())
-
-
 def _between(function: Function, first: int, end: int) -> list[Shape]:
-    tables = _current_tables()
-    return [_shape(function, one.node, tables) for one in function.body.instructions[first:end]]
+    reader = _Reader(function, _current_tables())
+    return [reader.shape(one.node) for one in function.body.instructions[first:end]]
 
 
 def _current_tables() -> _Tables:
@@ -148,31 +153,117 @@ def _current_tables() -> _Tables:
     return found
 
 
-def _shape(function: Function, node: nodes.Instruction, tables: _Tables) -> Shape:
-    opcode = node.opcode
-    spelling = opcode.text
-    own = 0 if opcode.end - opcode.start == len(spelling) else SPACED
-    if opcode.bank is not None:
-        own |= WITH_BANK
-    if node.guard is not None:
-        own |= _guard(function, node.guard)
-    parts: list[object] = [spelling, own]
-    symbols = function.symbols
-    registers = tables.registers
-    for operand in node.operands:
-        kind = type(operand)
-        if kind is nodes.Name:
-            assert isinstance(operand, nodes.Name)
-            symbol = symbols.get(operand.start)
-            if type(symbol) is Register and symbol.vector == 1:
-                parts.append(registers.get(symbol.type) or tables.register(symbol.type))
-                continue
-        parts.append(_operand(function, operand, spelling, tables))
-    key = tuple(parts)
-    found = tables.shapes.get(key)
-    if found is None:
-        found = tables.shapes.setdefault(key, _new(spelling, own, key[2:]))
-    return found
+class _Reader:
+    """Reads the shapes of the instructions of one function."""
+
+    __slots__ = ("function", "registers", "symbols", "tables")
+
+    def __init__(self, function: Function, tables: _Tables) -> None:
+        self.function = function
+        self.symbols = function.symbols
+        self.tables = tables
+        self.registers = tables.registers
+
+    def shape(self, node: nodes.Instruction) -> Shape:
+        opcode = node.opcode
+        spelling = opcode.text
+        own = 0 if opcode.end - opcode.start == len(spelling) else SPACED
+        if opcode.bank is not None:
+            own |= WITH_BANK
+        if node.guard is not None:
+            own |= self.guard(node.guard)
+        parts: list[object] = [spelling, own]
+        symbols = self.symbols
+        registers = self.registers
+        for operand in node.operands:
+            if isinstance(operand, nodes.Name):
+                symbol = symbols.get(operand.start)
+                if isinstance(symbol, Register) and symbol.vector == 1:
+                    parts.append(registers.get(symbol.type) or self.tables.register(symbol.type))
+                    continue
+            parts.append(self.operand(operand, spelling))
+        key = tuple(parts)
+        found = self.tables.shapes.get(key)
+        if found is None:
+            found = self.tables.shapes.setdefault(key, _new(spelling, own, key[2:]))
+        return found
+
+    def guard(self, guard: nodes.Guard) -> int:
+        found = GUARDED | NEGATED if guard.negated else GUARDED
+        predicate = guard.predicate
+        if isinstance(predicate, nodes.Name):
+            symbol = self.symbols.get(predicate.start)
+            if isinstance(symbol, Register) and symbol.type == ".pred" and symbol.vector == 1:
+                return found
+        return found | UNUSUAL_GUARD
+
+    def operand(self, value: nodes.Operand, spelling: str) -> _Operand:
+        tables, function = self.tables, self.function
+        if isinstance(value, nodes.Number):
+            if value.kind == "integer":
+                found = tables.integers.get(value.text)
+                if found is None:
+                    features = NUMBER | number_features(value)
+                    found = tables.integers[value.text] = tables.operand(argument(function, value), features)
+                return found
+        elif isinstance(value, nodes.Address):
+            found = self.address(value)
+            if found is not None:
+                return found
+        elif isinstance(value, nodes.Vector):
+            found = self.vector(value)
+            if found is not None:
+                return found
+        elif isinstance(value, nodes.Group) and spelling.startswith("call"):
+            return tables.operand(group(function, value), features_of(function, value))
+        return tables.operand(argument(function, value), features_of(function, value))
+
+    def address(self, address: nodes.Address) -> _Operand | None:
+        """`[x]` or `[x+4]`, where `x` is a scalar register or a variable; None for other addresses."""
+        if len(address.items) != 1 or address.suffix is not None:
+            return None
+        base = address.items[0]
+        features = ADDRESS
+        known = self.tables.addresses
+        if isinstance(base, nodes.Binary):
+            right = base.right
+            if not isinstance(right, nodes.Number) or right.kind != "integer" or number_features(right):
+                return None
+            if base.operator not in ("+", "-"):
+                return None
+            base = base.left
+            features = ADDRESS | OFFSET | NUMBER
+            known = self.tables.sums
+        if not isinstance(base, nodes.Name) or base.text == "WARP_SZ":
+            return None  # `[WARP_SZ]` is a constant address, even if a register has that name
+        symbol = self.symbols.get(base.start) or self.function.linked.get(base.text)
+        if isinstance(symbol, Register) and symbol.vector == 1:
+            whole = self.registers.get(symbol.type) or self.tables.register(symbol.type)
+        elif isinstance(symbol, Variable):
+            whole = self.tables.variable(symbol.type, symbol.space, variable_features(self.function, symbol))
+        else:
+            return None
+        found = known.get(whole)
+        if found is None:
+            inner = Argument("address", parts=(whole.argument,))
+            found = known[whole] = self.tables.operand(inner, features | whole.features)
+        return found
+
+    def vector(self, vector: nodes.Vector) -> _Operand | None:
+        """`{a, b}`, where `a` and `b` are scalar registers; None for other vectors."""
+        parts: list[_Operand] = []
+        symbols = self.symbols
+        for item in vector.items:
+            symbol = symbols.get(item.start) if isinstance(item, nodes.Name) else None
+            if not isinstance(symbol, Register) or symbol.vector != 1:
+                return None
+            parts.append(self.registers.get(symbol.type) or self.tables.register(symbol.type))
+        key = tuple(parts)
+        found = self.tables.vectors.get(key)
+        if found is None:
+            whole = Argument("vector", parts=tuple([part.argument for part in parts]))
+            found = self.tables.vectors[key] = self.tables.operand(whole, VECTOR)
+        return found
 
 
 def _new(spelling: str, own: int, operands: tuple[object, ...]) -> Shape:
@@ -182,87 +273,3 @@ def _new(spelling: str, own: int, operands: tuple[object, ...]) -> Shape:
         arguments.append(operand.argument)
         own |= operand.features
     return Shape(spelling, tuple(arguments), own)
-
-
-def _guard(function: Function, guard: nodes.Guard) -> int:
-    found = GUARDED | NEGATED if guard.negated else GUARDED
-    predicate = guard.predicate
-    if isinstance(predicate, nodes.Name):
-        symbol = function.symbols.get(predicate.start)
-        if type(symbol) is Register and symbol.type == ".pred" and symbol.vector == 1:
-            return found
-    return found | UNUSUAL_GUARD
-
-
-def _operand(function: Function, value: nodes.Operand, spelling: str, tables: _Tables) -> _Operand:
-    if isinstance(value, nodes.Number):
-        if value.kind == "integer":
-            found = tables.integers.get(value.text)
-            if found is None:
-                features = NUMBER | number_features(value)
-                found = tables.integers[value.text] = tables.operand(argument(function, value), features)
-            return found
-    elif isinstance(value, nodes.Address):
-        found = _address(function, value, tables)
-        if found is not None:
-            return found
-    elif isinstance(value, nodes.Vector):
-        found = _vector(function, value, tables)
-        if found is not None:
-            return found
-    elif isinstance(value, nodes.Group) and spelling.startswith("call"):
-        return tables.operand(group(function, value), features_of(function, value))
-    return tables.operand(argument(function, value), features_of(function, value))
-
-
-def _address(function: Function, address: nodes.Address, tables: _Tables) -> _Operand | None:
-    """`[r]` or `[r+4]`, where `r` is a scalar register; None for other addresses."""
-    if len(address.items) != 1 or address.suffix is not None:
-        return None
-    base = address.items[0]
-    features = ADDRESS
-    known = tables.addresses
-    if isinstance(base, nodes.Binary):
-        right = base.right
-        if base.operator not in ("+", "-") or not isinstance(right, nodes.Number) or right.kind != "integer":
-            return None
-        own = number_features(right)
-        if own:
-            return None
-        base = base.left
-        features |= OFFSET | NUMBER
-        known = tables.sums
-    register = _scalar(function, base, tables)
-    if register is None:
-        return None
-    if isinstance(base, nodes.Name) and base.text == "WARP_SZ":
-        return None  # a constant address, even if a register has that name
-    found = known.get(register)
-    if found is None:
-        whole = Argument("address", parts=(register.argument,))
-        found = known[register] = tables.operand(whole, features)
-    return found
-
-
-def _vector(function: Function, vector: nodes.Vector, tables: _Tables) -> _Operand | None:
-    """`{a, b}`, where `a` and `b` are scalar registers; None for other vectors."""
-    parts: list[_Operand] = []
-    for item in vector.items:
-        register = _scalar(function, item, tables)
-        if register is None:
-            return None
-        parts.append(register)
-    key = tuple(parts)
-    found = tables.vectors.get(key)
-    if found is None:
-        whole = Argument("vector", parts=tuple([part.argument for part in parts]))
-        found = tables.vectors[key] = tables.operand(whole, VECTOR)
-    return found
-
-
-def _scalar(function: Function, value: nodes.Expression, tables: _Tables) -> _Operand | None:
-    if isinstance(value, nodes.Name):
-        symbol = function.symbols.get(value.start)
-        if type(symbol) is Register and symbol.vector == 1:
-            return tables.registers.get(symbol.type) or tables.register(symbol.type)
-    return None
