@@ -15,10 +15,11 @@ Learnt by giving ptxas 13.5 every pair of kinds of elements in 30 instructions (
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from ptx_lsp.isa.schema.operand import Argument, Operand
+from ptx_lsp.isa.schema.operand import AccessMode, Argument, Operand
 from ptx_lsp.isa.types import TYPES, Kind, Type
 
 _CONSTANTS: Final = {"integer": TYPES[".u64"], "float": TYPES[".f64"], "single": TYPES[".f32"]}
@@ -40,6 +41,14 @@ class Elements(NamedTuple):
 def elements(parts: tuple[Argument, ...], wanted: Operand, opcode: str) -> Elements:
     """The elements of a vector of `parts`, the first of which is `wanted`, in an instruction called `opcode`.
     """
+    type = wanted.type if isinstance(wanted.type, str) else ""
+    return _elements(parts, type, wanted.after_index, wanted.access, opcode)
+
+
+@lru_cache(maxsize=1 << 12)
+def _elements(
+    parts: tuple[Argument, ...], wanted: str, after_index: bool, access: AccessMode, opcode: str
+) -> Elements:
     if all(part.kind == "special" and part.type == ".pred" for part in parts):
         return Elements(parts)
     parts = tuple(map(_element, parts))
@@ -49,14 +58,14 @@ def elements(parts: tuple[Argument, ...], wanted: Operand, opcode: str) -> Eleme
     known = [type for type in types if type is not None]
     if len(known) < len(types):
         return Elements(parts)
-    behind_index = wanted.after_index and wanted.type == ".b32"
+    behind_index = after_index and wanted == ".b32"
     problem = _different_sizes(parts) or ("" if behind_index else _different_kinds(known))
     if problem:
         return Elements(parts, problem)
     is_fragment = opcode in _WITH_FRAGMENTS
     shared = _shared(parts, known)
     if shared is None:
-        is_double = wanted.type == ".f64" and wanted.access == "read" and parts[0].kind == "integer"
+        is_double = wanted == ".f64" and access == "read" and parts[0].kind == "integer"
         return Elements((_ANYTHING,) * len(parts) if is_double and not is_fragment else parts)
     first = parts[0].kind
     if is_fragment:
@@ -65,7 +74,7 @@ def elements(parts: tuple[Argument, ...], wanted: Operand, opcode: str) -> Eleme
         shared = _ANYTHING
     elif shared.type and TYPES[shared.type].is_integer:
         shared = shared._replace(type=f"{shared.type}|.f{TYPES[shared.type].width}")
-    taken = ("register", *_CONSTANTS) if wanted.access == "read" else ("register",)
+    taken = ("register", *_CONSTANTS) if access == "read" else ("register",)
     return Elements(tuple(shared if part.kind in taken else part for part in parts))
 
 
@@ -112,8 +121,8 @@ def _kind(type: Type) -> Kind:
     return Kind.UNSIGNED if type.is_integer else type.kind
 
 
-def _takes_float(wanted: Operand) -> bool:
-    return isinstance(wanted.type, str) and not {".f32", ".f64"}.isdisjoint(wanted.type.split("|"))
+def _takes_float(wanted: str) -> bool:
+    return not {".f32", ".f64"}.isdisjoint(wanted.split("|"))
 
 
 def _shared(parts: tuple[Argument, ...], types: list[Type]) -> Argument | None:

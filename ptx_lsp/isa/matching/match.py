@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -57,16 +58,20 @@ class Match:
 
 def best_match(candidates: Sequence[Candidate], arguments: tuple[Argument, ...]) -> Match:
     """The first form that these operands fit, or the nearest one with its problems."""
-    best: Match | None = None
     for candidate in candidates:
         for places in arrangements(candidate.form.places):
-            match = _judge(candidate, places, arguments)
-            if not match.problems:
-                return match
-            if best is None or _weight(match, arguments) < _weight(best, arguments):
-                best = match
-    assert best is not None
-    return best
+            if len(places) == len(arguments):  # otherwise the number of operands is wrong
+                match = _judge(candidate, places, arguments)
+                if not match.problems:
+                    return match
+    return min(
+        [
+            _judge(candidate, places, arguments)
+            for candidate in candidates
+            for places in arrangements(candidate.form.places)
+        ],
+        key=lambda match: _weight(match, arguments),
+    )
 
 
 def _weight(match: Match, arguments: tuple[Argument, ...]) -> tuple[bool, int, int]:
@@ -81,8 +86,12 @@ def _weight(match: Match, arguments: tuple[Argument, ...]) -> tuple[bool, int, i
     return ("operand-count" in kinds, len(kinds), 0 if bounded else 1 if "excluded" in kinds else 2)
 
 
-def arrangements(places: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
+@lru_cache(maxsize=1 << 12)
+def arrangements(places: tuple[Place, ...]) -> list[tuple[Place, ...]]:
     """The operand lists of a form: every choice of its optional groups, shortest first."""
+    if not any(place.groups for place in places):
+        return [places]
+    found: list[tuple[Place, ...]] = []
     groups = sorted({place.groups[-1] for place in places if place.groups})
     for chosen in product((False, True), repeat=len(groups)):
         kept = {group for group, keep in zip(groups, chosen, strict=True) if keep}
@@ -91,35 +100,40 @@ def arrangements(places: tuple[Place, ...]) -> Iterator[tuple[Place, ...]]:
             for place in places
             if place.groups and place.groups[-1] in kept
         ):
-            yield tuple(place for place in places if set(place.groups) <= kept)
+            found.append(tuple([place for place in places if set(place.groups) <= kept]))
+    return found
 
 
 def _judge(
     candidate: Candidate, places: tuple[Place, ...], arguments: tuple[Argument, ...]
 ) -> Match:
-    wanted = tuple((place, candidate.operand(place)) for place in places)
+    wanted = tuple([(place, candidate.operand(place)) for place in places])
+    entry, choices = candidate.entry, candidate.choices
+    is_about_operands = entry.is_about_operands
     problems: list[Problem] = []
     if len(places) != len(arguments):
         message = f"{_counted(places)}, found {len(arguments)}"
         problems.append(Problem("operand-count", min(len(places), len(arguments)), message))
     given: set[str] = set()
     for number, ((place, operand), argument) in enumerate(zip(wanted, arguments, strict=False)):
-        given.update(_facts(place, argument))
+        if is_about_operands:
+            given.update(_facts(place, argument))
         why = _wrong(candidate, place, operand, argument if number else _without_sink(place, argument))
         if why:
             problems.append(Problem("operand", number, why))
     if not problems:
-        problems.extend(_above_others(wanted, arguments))
-    choices = candidate.choices
-    entry = candidate.entry
-    if not problems:
+        for _, operand in wanted:
+            if operand.at_most:
+                problems.extend(_above_others(wanted, arguments))
+                break
+    if not problems and is_about_operands:
         problems.extend(
             Problem("excluded", 0, sentence)
             for when, sentence in entry.exceptions
             if when.about_operands and when.matches(choices, given)
         )
-    needs = tuple(need for need in entry.needs if need.because.matches(choices, given))
-    ends = tuple(end for end in entry.ends if end.when.matches(choices, given))
+    needs = tuple([need for need in entry.needs if need.because.matches(choices, given)])
+    ends = tuple([end for end in entry.ends if end.when.matches(choices, given)])
     return Match(candidate, wanted, tuple(problems), needs, ends)
 
 
@@ -221,7 +235,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         parts, problem = elements(given.parts, first, candidate.entry.opcode)
         if problem:
             return problem
-        given = given._replace(parts=parts)
+        if parts != given.parts:
+            given = given._replace(parts=parts)
     if place.shape == "plain" or given.kind == "unknown":
         return mismatch(wanted, given)
     if place.shape == "vector":
@@ -244,7 +259,9 @@ def _parted(candidate: Candidate, place: Place, given: Argument, shape: str) -> 
     for parts in arrangements(place.parts):
         if len(parts) == len(given.parts):
             skip = 1 if shape == "address" else 0
-            pairs = zip(parts[skip:], given.parts[skip:], strict=True)
-            whys = (_wrong(candidate, part, candidate.operand(part), one) for part, one in pairs)
-            return next((why for why in whys if why), "")
+            for part, one in zip(parts[skip:], given.parts[skip:], strict=True):
+                why = _wrong(candidate, part, candidate.operand(part), one)
+                if why:
+                    return why
+            return ""
     return f"expected {len(place.parts)} values, found {len(given.parts)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from ptx_lsp.isa.schema.operand import ANY_ADDRESS, SPACES, Argument, Operand
@@ -57,9 +58,13 @@ def is_all_sinks(given: Argument) -> bool:
     return all(part.kind == "sink" for part in given.parts)
 
 
-def _types(wanted: Operand) -> list[Type]:
-    names = wanted.type.split("|") if isinstance(wanted.type, str) else ()
-    return [TYPES[name] for name in names if name in TYPES]
+def _types(wanted: Operand) -> tuple[Type, ...]:
+    return _types_named(wanted.type) if isinstance(wanted.type, str) else ()
+
+
+@lru_cache(maxsize=1 << 12)
+def _types_named(names: str) -> tuple[Type, ...]:
+    return tuple([TYPES[name] for name in names.split("|") if name in TYPES])
 
 
 def _vector(wanted: Operand, given: Argument, count: int) -> str:
@@ -72,11 +77,17 @@ def _vector(wanted: Operand, given: Argument, count: int) -> str:
     if all(part.kind == "special" and part.type == ".pred" for part in given.parts):
         return f"expected {_expected(wanted)}, found a vector of predicates"
     single = wanted._replace(elements=0)
-    return next((why for part in given.parts if (why := mismatch(single, part))), "")
+    last: Argument | None = None
+    for part in given.parts:
+        why = "" if part == last else mismatch(single, part)
+        if why:
+            return why
+        last = part
+    return ""
 
 
-def _register(wanted: Operand, given: Argument, types: list[Type]) -> str:
-    registers = [TYPES[name] for name in given.type.split("|") if name in TYPES]
+def _register(wanted: Operand, given: Argument, types: tuple[Type, ...]) -> str:
+    registers = _types_named(given.type)
     if not registers or not types:
         return ""
     rule = fits_wider if wanted.wider else fits
@@ -108,7 +119,7 @@ def _is_format(type: Type) -> bool:
     return type.kind is Kind.ALTERNATE
 
 
-def _integer(wanted: Operand, given: Argument, types: list[Type]) -> str:
+def _integer(wanted: Operand, given: Argument, types: tuple[Type, ...]) -> str:
     if types and all(type.kind in (Kind.FLOAT, Kind.ALTERNATE) for type in types):
         return f"an integer is not allowed: `{wanted.type}` takes {_constants(types[0])}"
     if given.value is None:
@@ -142,7 +153,7 @@ def _range(low: int | None, high: int | None) -> str:
     return f"at most {high}" if low is None else f"{low} to {high}"
 
 
-def _literal(given: Argument, types: list[Type]) -> str:
+def _literal(given: Argument, types: tuple[Type, ...]) -> str:
     """A float stands for `.f32` and `.f64`, and for the `.bN` of its own size."""
     size = ".b32" if given.kind == "single" else ".b64"
     if not types or any(type.name in (".f32", ".f64", size) for type in types):

@@ -115,6 +115,18 @@ class Entry:
         return tuple((selector.parse(text), sentence) for text, sentence in self._unless)
 
     @cached_property
+    def is_about_operands(self) -> bool:
+        """Whether a requirement or exception depends on which operands are given."""
+        return any(
+            selector.about_operands
+            for selector in (
+                *(need.because for need in self.needs),
+                *(when for when, _ in self.exceptions),
+                *(end.when for end in self.ends),
+            )
+        )
+
+    @cached_property
     def ends(self) -> tuple[End, ...]:
         return tuple(
             End(selector.parse(row[0]), parse_version(row[1]), row[2], row[3], len(row) == 5)

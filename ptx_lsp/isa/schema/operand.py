@@ -202,16 +202,26 @@ def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
 
     `default` is the type of the form. An operand whose type is not known stays unchecked ("").
     """
-    text = follow(operand.type, choices)
-    names = [_type_name(part, choices, default) for part in (text or default).split("|")]
-    count, *lengths = _counts(operand.elements, choices)
-    return operand._replace(
-        type="|".join(name for name in names if name),
-        space=_place(follow(operand.space, choices), choices),
-        elements=count,
-        lengths=tuple(lengths),
-        pointer=_is_pointer(operand.pointer, choices),
-    )
+    text = follow(operand.type, choices) or default
+    if "|" in text:
+        names = [_type_name(part, choices, default) for part in text.split("|")]
+        type = "|".join([name for name in names if name])
+    else:
+        type = _type_name(text, choices, default)
+    space = _place(follow(operand.space, choices), choices)
+    counts, pointer = _counts(operand.elements, choices), _is_pointer(operand.pointer, choices)
+    key = (id(operand), type, space, counts, pointer)
+    known = _RESOLVED.get(key)
+    if known is None:
+        found = operand._replace(
+            type=type, space=space, elements=counts[0], lengths=counts[1:], pointer=pointer
+        )
+        known = _RESOLVED[key] = (operand, found)
+    return known[1]
+
+
+_RESOLVED: Final = dict[tuple[int, str, str, tuple[int, ...], bool], tuple["Operand", "Operand"]]()
+"""What `resolved` gave so far, by the identity of the operand in the table and what is filled in."""
 
 
 def _is_pointer(rule: str | bool, choices: Choices) -> bool:
@@ -256,14 +266,14 @@ SPACES: Final = (".global", ".shared", ".local", ".const", ".param", ".reg", ".s
 
 
 def _counts(rule: Count, choices: Choices) -> tuple[int, ...]:
-    if isinstance(rule, Mapping):
-        for selector, count in rule.items():
-            if parse(selector).matches(choices):
-                return _counts(count, choices)
-        return (0,)
-    if isinstance(rule, tuple):
-        return rule
     if isinstance(rule, int):
         return (rule,)
-    digits = choices[rule.lstrip(".")].lstrip(".vx")
-    return (int(digits) if digits.isdigit() else 0,)
+    if isinstance(rule, tuple):
+        return rule
+    if isinstance(rule, str):
+        digits = choices[rule.lstrip(".")].lstrip(".vx")
+        return (int(digits) if digits.isdigit() else 0,)
+    for selector, count in rule.items():
+        if parse(selector).matches(choices):
+            return _counts(count, choices)
+    return (0,)
