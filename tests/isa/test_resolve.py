@@ -167,3 +167,12 @@ def test_possible_next_walks_the_forms() -> None:
 def test_equal_modifiers_fill_their_slots_in_order_wherever_they_stand() -> None:
     (candidate,) = resolve("mma.f16.f16.f16.f16.row.col.m8n8k4.aligned.sync").candidates
     assert (candidate.choices["alayout"], candidate.choices["blayout"]) == (".row", ".col")
+
+
+def test_equal_operand_lists_of_different_forms() -> None:
+    """The first operand is written in every form, also in one with the operands of another form."""
+    register = Argument("register", ".b32")
+    for spelling in ("add.u32", "sub.u32", "min.u32", "max.u32", "and.b32", "xor.b32"):
+        match = resolve(spelling).match((register,) * 3)
+        assert match is not None
+        assert [operand.access for _, operand in match.places] == ["write", "read", "read"]

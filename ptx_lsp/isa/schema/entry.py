@@ -141,7 +141,7 @@ class Entry:
         """
         wanted = self.operands.get(place.name)
         if wanted is None:
-            wanted = _DESTINATION if form.places and place is form.places[0] else _SOURCE
+            wanted = _DESTINATION if form.places and place == form.places[0] else _SOURCE
         return resolved(wanted, choices, form_type(choices))
 
 
