@@ -5,7 +5,8 @@ module that it uses change. A new version of the file takes it over (`Module`). 
 between statements matter only to a `text_fact`. After any other edit inside the function, the fact is
 computed again from the valid part of its previous value:
 
-- an `instruction_fact`, or a fact of `collect_over_instructions`, is recomputed only for edited instructions;
+- an `instruction_fact` is recomputed only for edited instructions, as are the facts about some instructions
+  of `model/instructions/woken_facts.py`;
 - a `directive_fact` is unchanged if no directive was edited;
 - an `incremental_fact` receives its previous value and decides which part to keep;
 - a `GenerationalCache` keeps results by keys that contain everything they depend on, such as the instructions
@@ -160,71 +161,6 @@ class InstructionResults(NamedTuple, Generic[_T]):
         found = {**dict(zip(self.indices, self.results, strict=True)), **others}
         numbers = tuple([number for number in sorted(found) if found[number]])
         return InstructionResults(numbers, tuple([found[number] for number in numbers]))
-
-
-def sparse_instruction_fact(
-    find: Callable[[Function, int], Iterable[_T]],
-) -> Callable[[Function], InstructionResults[_T]]:
-    """Makes `find` run once per instruction, with its index. It may depend on that index and on the inputs of
-    an `instruction_fact`.
-    """
-
-    @wraps(find)
-    def between(function: Function, first: int, end: int) -> InstructionResults[_T]:
-        return _instruction_results((number, tuple(find(function, number))) for number in range(first, end))
-
-    return _incrementally(between)
-
-
-def collect_over_instructions(
-    find: Callable[[Function, nodes.Instruction], Iterable[_T]],
-) -> Callable[[Function], tuple[_T, ...]]:
-    """Makes `find` run once per instruction; the fact is everything that it finds, in order. It may depend on
-    the inputs of an `instruction_fact`.
-    """
-
-    @wraps(find)
-    def between(function: Function, first: int, end: int) -> InstructionResults[_T]:
-        instructions = enumerate(function.body.instructions[first:end], first)
-        return _instruction_results(
-            (number, tuple(find(function, node))) for number, (node, _) in instructions
-        )
-
-    return flattened(_incrementally(between))
-
-
-def _incrementally(
-    between: Callable[[Function, int, int], InstructionResults[_T]],
-) -> Callable[[Function], InstructionResults[_T]]:
-    """Runs `between` for all instructions, and again for the ones that an edit touches."""
-
-    @incremental_fact
-    @wraps(between)
-    def of_all(
-        function: Function, earlier: Previous[InstructionResults[_T]] | None
-    ) -> InstructionResults[_T]:
-        if earlier is None:
-            return between(function, 0, len(function.body.instructions))
-        first, _, end = earlier.change
-        return earlier.value.spliced(earlier.change, between(function, first, end))
-
-    return _of_instructions(of_all, InstructionResults[_T]((), ()))
-
-
-def _instruction_results(each: Iterable[tuple[int, tuple[_T, ...]]]) -> InstructionResults[_T]:
-    found = [one for one in each if one[1]]
-    return InstructionResults(tuple([number for number, _ in found]), tuple([parts for _, parts in found]))
-
-
-def flattened(known: Callable[[Function], InstructionResults[_T]]) -> Callable[[Function], tuple[_T, ...]]:
-    """All results for instructions, in order."""
-
-    @fact
-    @wraps(known)
-    def of_all(function: Function) -> tuple[_T, ...]:
-        return tuple(chain.from_iterable(known(function).results))
-
-    return _of_instructions(of_all, ())
 
 
 def collect_over_results(

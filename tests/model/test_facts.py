@@ -9,18 +9,21 @@ import pytest
 from ptx_lsp.facts import (
     InstructionResults,
     Previous,
-    collect_over_instructions,
     collect_over_results,
     directive_fact,
     fact,
-    flattened,
     grouped_fact,
     incremental_fact,
-    sparse_instruction_fact,
     text_fact,
 )
 from ptx_lsp.model.directives.source_line import source_line
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.model.instructions.woken_facts import (
+    collect_over_instructions,
+    flattened,
+    sparse_instruction_fact,
+)
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Edit
@@ -61,23 +64,25 @@ def same(one: str, other: str) -> int:
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
+EVERY = InstructionWake()
+"""Every instruction."""
 asked: list[str] = []
 """What has been computed."""
 
 
-@collect_over_instructions
+@collect_over_instructions(EVERY)
 def opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[str]:
     asked.append(instruction.opcode.text)
     if instruction.opcode.text != "ret":
         yield instruction.opcode.text
 
 
-@sparse_instruction_fact
+@sparse_instruction_fact(EVERY)
 def operands(function: Function, number: int) -> tuple[nodes.Operand, ...]:
     return function.body.instructions[number].node.operands[:1]
 
 
-all_operands = flattened(operands)
+all_operands = flattened(EVERY, operands)
 
 
 @collect_over_results(operands)

@@ -55,7 +55,8 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: either the offset or the size of the variable may be wrong.
     """
-    yield from _at_names(function)
+    for found in access.accesses(function):
+        yield from _of(function, found.variable, found.offset, found.size, found.address)
     yield from _through_registers(function)
 
 
@@ -64,11 +65,6 @@ def _through_registers(function: Function, found: origins.PointerAccess) -> Iter
     _, address, origin, size = found
     if origin.variable is not None and origin.offset is not None and size is not None:
         yield from _of(function, origin.variable, origin.offset, size, address)
-
-
-@collect_over_results(access.static_accesses)
-def _at_names(function: Function, found: access.StaticAccess) -> Iterator[Finding]:
-    yield from _of(function, found.variable, found.offset, found.size, found.address)
 
 
 def _of(

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ptx_lsp.facts import InstructionResults, Previous, fact, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.matching.verdict import Verdict, judge
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.shapes import shape_index, shapes
+from ptx_lsp.model.instructions.shapes import shape_counts, shape_index, shapes
 from ptx_lsp.model.module_scope import ModuleScope
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
@@ -33,8 +33,10 @@ def checks(function: Function) -> tuple[Check, ...]:
 
 @fact
 def _checks(function: Function) -> tuple[Check, ...]:
-    found = chain.from_iterable(_objections(function).results)
-    return tuple([one for one in found if not _is_broken(function, one.instruction)])
+    found = _objections(function).results
+    if not found:
+        return ()
+    return tuple([one for one in chain.from_iterable(found) if not _is_broken(function, one.instruction)])
 
 
 @incremental_fact
@@ -42,11 +44,17 @@ def _objections(
     function: Function, earlier: Previous[InstructionResults[Check]] | None
 ) -> InstructionResults[Check]:
     if earlier is None:
-        index, module = shape_index(function), function.module
-        bad = [numbers for shape, numbers in index.items() if _verdict(module, shape) is not None]
-        return _results(function, sorted(chain.from_iterable(bad)))
+        module = function.module
+        bad = [shape for shape in shape_counts(function).counts if _verdict(module, shape) is not None]
+        if not bad:
+            return _NO_RESULTS
+        index = shape_index(function)
+        return _results(function, sorted(chain.from_iterable([index[shape] for shape in bad])))
     first, _, end = earlier.change
     return earlier.value.spliced(earlier.change, _results(function, range(first, end)))
+
+
+_NO_RESULTS: Final = InstructionResults[Check]((), ())
 
 
 def _results(function: Function, numbers: Iterable[int]) -> InstructionResults[Check]:

@@ -32,7 +32,9 @@ def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
 
 def _identity(symbol: Symbol) -> int:
     """The identity of a symbol; the registers of a range are one."""
-    return id(symbol.declarator) if isinstance(symbol, Register | Variable) else id(symbol)
+    if isinstance(symbol, Register):
+        return id(symbol.declarator)
+    return id(symbol.declarator) if isinstance(symbol, Variable) else id(symbol)
 
 
 class SpecialUse(NamedTuple):
@@ -76,11 +78,13 @@ def names_elsewhere(module: Module) -> frozenset[str]:
 
 
 @fact
-def _used(function: Function) -> frozenset[int]:
+def _used(function: Function) -> set[int]:
     """The identities of the symbols that the function names anywhere but in their declarations."""
     symbols = function.symbols
-    return frozenset([
-        _identity(symbol)
-        for symbol, times in Counter(symbols.values()).items()
-        if times > 1 or (not isinstance(symbol, Predefined) and symbols.get(symbol.place.start) is not symbol)
-    ])
+    found: set[int] = set()
+    for symbol, times in Counter(symbols.values()).items():
+        if isinstance(symbol, Predefined):
+            continue
+        if times > 1 or symbols.get(symbol.place.start) is not symbol:
+            found.add(_identity(symbol))
+    return found
