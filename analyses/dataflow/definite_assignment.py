@@ -18,7 +18,7 @@ from typing import NamedTuple
 from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
 from analyses.dataflow.ambiguous_registers import ambiguous_registers
 from analyses.dataflow.block_summary import block_summaries
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
@@ -128,20 +128,22 @@ class _Search:
             if self.quiet[number] is not None:
                 continue
             state = state.copy()
-            for step in self.instructions_of(self.graph.blocks[number]):
+            block = self.graph.blocks[number]
+            for step in range(block.first, block.end):
                 self.check(step, state, found)
                 self.transfer(step, state)
         return sorted(found.values())
 
-    def check(self, step: InstructionInfo, state: _State, found: dict[int, UninitializedRead]) -> None:
+    def check(self, step: int, state: _State, found: dict[int, UninitializedRead]) -> None:
         known = state.under(self.condition(step))
-        for register in _read(step):
+        for register in self.registers_read(step):
             bit = self.bits.get(register, 0)
             if bit & ~known and register not in found:
-                found[register] = UninitializedRead(step.number, register, not bit & state.maybe)
-        bit = self.bits.get(step.guard, 0)
-        if bit & ~state.always and step.guard not in found:
-            found[step.guard] = UninitializedRead(step.number, step.guard, not bit & state.maybe)
+                found[register] = UninitializedRead(step, register, not bit & state.maybe)
+        guard = self.flow.guards[step]
+        bit = self.bits.get(guard, 0)
+        if bit & ~state.always and guard not in found:
+            found[guard] = UninitializedRead(step, guard, not bit & state.maybe)
 
     def states(self) -> dict[int, _State]:
         """The state at the start of each reached block."""
@@ -173,48 +175,48 @@ class _Search:
         state = state.copy()
         for guard in quiet or ():
             state.forget(guard)
-        for step in self.instructions_of(block) if quiet is None else ():
-            self.transfer(step, state)
+        if quiet is None:
+            for step in range(block.first, block.end):
+                self.transfer(step, state)
         return state
 
     def state_on_edge(self, block: BasicBlock, target: int, state: _State) -> _State:
         """The state on the edge from `block` to `target`."""
-        last = self.flow.instructions[block.end - 1] if block.is_branching else None
-        condition = self.condition(last) if last is not None else None
-        if last is None or condition is None or last.opcode not in _LEADING_AWAY:
+        if not block.is_branching:
+            return state
+        condition = self.condition(block.end - 1)
+        if condition is None or self.flow.kinds[block.end - 1].opcode not in _LEADING_AWAY:
             return state
         after = state.copy()
         jumps = target != block.successors[0]
         after.assume(condition[0], condition[1] == jumps, self.everything)
         return after
 
-    def transfer(self, step: InstructionInfo, state: _State) -> None:
+    def transfer(self, step: int, state: _State) -> None:
         written = 0
-        for register in step.defs:
+        defs = self.flow.defs[step]
+        for register in defs:
             written |= self.bits.get(register, 0)
         if written:
             state.write(written, self.condition(step))
-        for register in step.defs:
+        for register in defs:
             if register in self.guards:
                 state.forget(register)
 
-    def condition(self, step: InstructionInfo) -> GuardValue | None:
+    def condition(self, step: int) -> GuardValue | None:
         """The guard of an instruction. If guards are not tracked, a write under a guard counts for all
         instructions.
         """
-        guard = step.node.guard
-        if guard is None or step.guard not in self.guards:
+        guard = self.flow.guards[step]
+        if guard not in self.guards:
             return None
-        return step.guard, not guard.negated
+        return guard, self.flow.guard_value(step)
 
-    def instructions_of(self, block: BasicBlock) -> tuple[InstructionInfo, ...]:
-        return self.flow.instructions[block.first : block.end]
-
-
-def _read(step: InstructionInfo) -> tuple[int, ...]:
-    reads = step.uses
-    if step.opcode == "wgmma":
-        return tuple(one for one in reads if one not in step.defs)
-    if step.opcode in _CANCELLING and len(reads) == 2 and reads[0] == reads[1]:
-        return ()
-    return reads
+    def registers_read(self, step: int) -> tuple[int, ...]:
+        reads = self.flow.uses[step]
+        opcode = self.flow.kinds[step].opcode
+        if opcode == "wgmma":
+            return tuple([one for one in reads if one not in self.flow.defs[step]])
+        if opcode in _CANCELLING and len(reads) == 2 and reads[0] == reads[1]:
+            return ()
+        return reads

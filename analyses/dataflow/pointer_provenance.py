@@ -11,31 +11,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from collections import Counter
+from itertools import chain
 from typing import Final, NamedTuple
 
-from analyses.instructions.uses_and_defs import instructions
-from ptx_lsp.facts import (
-    GroupedResults,
-    InstructionResults,
-    Previous,
-    grouped_fact,
-    incremental_fact,
-)
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.access import size_bytes
-from ptx_lsp.model.instructions.features import ADDRESS
-from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake
-from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction_fact
+from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
+from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
+from ptx_lsp.model.instructions.woken_facts import flattened
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
-_SPACES = ("global", "shared", "local", "const")
-_PRESERVING = frozenset({"mov", "cvta", "add", "sub", "ld"})
-"""Opcodes of instructions whose results may have provenance."""
-_MEMORY = InstructionWake(opcodes=("ld", "ldu", "st", "atom", "red"), features=ADDRESS)
+_SPACES: Final = ("global", "shared", "local", "const")
+_PRESERVING: Final = InstructionWake(opcodes=("mov", "cvta", "add", "sub", "ld"))
+"""Instructions whose results may have provenance."""
+_MEMORY: Final = InstructionWake(opcodes=("ld", "ldu", "st", "atom", "red"), features=ADDRESS)
+_LOADED: Final = InstructionWake(spelled=lambda spelling: spelling.startswith("ld.param."))
+
+
+def _is_source(shape: Shape) -> bool:
+    return shape.opcode == "cvta" or shape.features & VARIABLE != 0
+
+
+_SOURCES: Final = InstructionWake(opcodes=("mov", "cvta", "add", "sub"), where=_is_source)
+"""Instructions whose results may have provenance without an operand that has one; also `_LOADED`, in a kernel
+with a parameter declared with `.ptr`.
+"""
 
 
 class Provenance(NamedTuple):
@@ -70,205 +76,164 @@ class PointerProvenance:
     """The provenance of registers. A register with unchanged provenance keeps the same object after an edit.
     """
 
-    __slots__ = ("of_registers", "writers")
+    __slots__ = ("indices", "of_registers")
 
-    def __init__(
-        self,
-        of_registers: dict[Register, Provenance],
-        writers: GroupedResults[Register, nodes.Instruction | None],
-    ) -> None:
-        self.of_registers: Final = of_registers
-        self.writers: Final = writers
-        """The instructions that write each register."""
+    def __init__(self, of_registers: dict[Register, Provenance], indices: frozenset[int]) -> None:
+        self.of_registers = of_registers
+        self.indices = indices
+        """The indices of these registers."""
+
+
+_NO_PROVENANCE: Final = PointerProvenance({}, frozenset())
 
 
 @incremental_fact
 def pointer_provenance(function: Function, earlier: Previous[PointerProvenance] | None) -> PointerProvenance:
     """The provenance of the registers of `function` that have one."""
-    return _Tracing(function, earlier.value.of_registers if earlier else {}).run(earlier)
-
-
-@sparse_instruction_fact(_MEMORY)
-def _addresses(
-    function: Function, number: int
-) -> Iterator[tuple[Register, nodes.Expression]]:
-    """The registers in the addresses of an access to memory, each with its address."""
-    node = function.body.instructions[number].node
-    for operand in node.operands:
-        if isinstance(operand, nodes.Address) and operand.items:
-            address = operand.items[0]
-            name = address.left if isinstance(address, nodes.Binary) else address
-            symbol = function.body.symbols.get(name.start) if isinstance(name, nodes.Name) else None
-            if isinstance(symbol, Register):
-                yield symbol, address
+    sources = waking(function, _SOURCES)
+    if is_awake(function, _LOADED) and function.is_kernel and _has_pointer_parameter(function):
+        sources = sources + waking(function, _LOADED)
+    if not sources:
+        return _NO_PROVENANCE
+    found = _Tracing(function).run(set(sources))
+    if earlier is None:
+        return found
+    before = earlier.value.of_registers
+    for register, origin in found.of_registers.items():
+        if before.get(register) == origin:
+            found.of_registers[register] = before[register]
+    return earlier.value if found.of_registers == before else found
 
 
 class _Accesses(NamedTuple):
     """The accesses that were found, and their provenance."""
 
     found: InstructionResults[PointerAccess]
-    provenance: dict[Register, Provenance]
+    provenance: PointerProvenance
+
+
+_NO_ACCESSES: Final = InstructionResults[PointerAccess]((), ())
 
 
 @incremental_fact
 def _accesses(function: Function, earlier: Previous[_Accesses] | None) -> _Accesses:
-    known, addresses = pointer_provenance(function).of_registers, _addresses(function)
-    changed = _changed(earlier.value.provenance if earlier else {}, known)
-    if earlier is None:
-        kept, first, end = InstructionResults[PointerAccess]((), ()), 0, len(function.body.instructions)
-    else:
-        kept = earlier.value.found.spliced(earlier.change, InstructionResults((), ()))
+    provenance = pointer_provenance(function)
+    kept, first, end = _NO_ACCESSES, 0, len(function.body.instructions)
+    changed = provenance.indices
+    if earlier is not None:
+        kept = earlier.value.found.spliced(earlier.change, _NO_ACCESSES)
         first, _, end = earlier.change
-    wanted = addresses.within(first, end) if not changed else addresses
-    found = {
-        number: _pointer_accesses(function, number, pairs, known)
-        for number, pairs in zip(wanted.indices, wanted.results, strict=True)
-        if first <= number < end or any(one in changed for one, _ in pairs)
-    }
-    return _Accesses(kept.replaced(found), known)
+        changed = _changed(instructions(function), earlier.value.provenance, provenance)
+    found: dict[int, tuple[PointerAccess, ...]] = {}
+    if provenance.indices or changed:
+        flow = instructions(function)
+        for number in waking(function, _MEMORY):
+            if first <= number < end or not changed.isdisjoint(flow.uses[number]):
+                found[number] = _pointer_accesses(function, number, provenance.of_registers)
+    return _Accesses(kept.replaced(found), provenance)
 
 
 def pointer_accesses(function: Function) -> InstructionResults[PointerAccess]:
     """Accesses through registers with provenance."""
-    return _accesses(function).found if is_awake(function, _MEMORY) else InstructionResults((), ())
+    return _accesses(function).found if is_awake(function, _MEMORY) else _NO_ACCESSES
 
 
 register_accesses = flattened(_MEMORY, pointer_accesses)
 """The register accesses of a function, in order."""
 
 
-def _changed(before: dict[Register, Provenance], known: dict[Register, Provenance]) -> set[Register]:
-    if before is known:
-        return set()
-    return {one for one in before.keys() | known.keys() if before.get(one) is not known.get(one)}
+def _changed(
+    flow: FunctionInstructions, earlier: PointerProvenance, now: PointerProvenance
+) -> frozenset[int]:
+    """The indices of the registers whose provenance has changed."""
+    if earlier is now:
+        return frozenset()
+    before, known = earlier.of_registers, now.of_registers
+    registers = [one for one in before.keys() | known.keys() if before.get(one) is not known.get(one)]
+    indices = [flow.index_of(one) for one in registers]
+    return frozenset([index for index in indices if index is not None])
 
 
 def _pointer_accesses(
-    function: Function,
-    number: int,
-    addresses: tuple[tuple[Register, nodes.Expression], ...],
-    known: dict[Register, Provenance],
+    function: Function, number: int, known: dict[Register, Provenance]
 ) -> tuple[PointerAccess, ...]:
+    """The accesses of an instruction at addresses with provenance."""
     node = function.body.instructions[number].node
     found: list[PointerAccess] = []
-    for register, address in addresses:
-        origin = known.get(register)
-        if isinstance(address, nodes.Binary):
-            origin = _with_offset(origin, address)
-        if origin is not None:
-            found.append(PointerAccess(node, address, origin, size_bytes(node.opcode.text)))
+    for operand in node.operands:
+        if isinstance(operand, nodes.Address) and operand.items:
+            address = operand.items[0]
+            name = address.left if isinstance(address, nodes.Binary) else address
+            symbol = function.body.symbols.get(name.start) if isinstance(name, nodes.Name) else None
+            origin = known.get(symbol) if isinstance(symbol, Register) else None
+            if isinstance(address, nodes.Binary):
+                origin = _with_offset(origin, address)
+            if origin is not None:
+                found.append(PointerAccess(node, address, origin, size_bytes(node.opcode.text)))
     return tuple(found)
 
 
-# -- which steps write what -----------------------------------------------------------------------
-
-
-@grouped_fact
-def _writers(function: Function, number: int) -> Iterator[tuple[Register, nodes.Instruction | None]]:
-    """For each register what writes it: None where that gives it no origin."""
-    flow = instructions(function)
-    step = flow.instructions[number]
-    may_keep = len(step.defs) == 1 and not step.partial_defs and step.opcode in _PRESERVING
-    for register in step.defs:
-        yield flow.registers[register], step.node if may_keep else None
-
-
-@grouped_fact
-def _readers(function: Function, number: int) -> Iterator[tuple[Register, Register]]:
-    """For each register, the registers written by its readers that may have its provenance."""
-    flow = instructions(function)
-    step = flow.instructions[number]
-    if len(step.defs) == 1 and not step.partial_defs and step.opcode in _PRESERVING:
-        for register in step.uses:
-            yield flow.registers[register], flow.registers[step.defs[0]]
-
-
-
-
-# -- origins --------------------------------------------------------------------------------------
+def _has_pointer_parameter(function: Function) -> bool:
+    return any(
+        word.text == ".ptr"
+        for parameter in function.body.parameters
+        if isinstance(parameter, Variable)
+        for word in parameter.declaration.modifiers
+    )
 
 
 class _Tracing:
-    def __init__(self, function: Function, before: dict[Register, Provenance]) -> None:
+    """Follows provenance through the instructions in text order, so that the operands of each are known."""
+
+    def __init__(self, function: Function) -> None:
         self.function = function
-        self.item = function.item
-        self.writers = _writers(function)
-        self.readers = _readers(function)
-        self.known = dict(before)
-        self.given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
+        self.known: dict[Register, Provenance] = {}
 
-    def run(self, earlier: Previous[PointerProvenance] | None) -> PointerProvenance:
-        """Evaluates the undecided registers in text order, so that the inputs of each are known."""
-        if earlier is None:
-            doubtful = set(self.writers.groups)
-        else:
-            writers = Previous(earlier.value.writers, earlier.change)
-            doubtful = self.writers.changed_keys(writers)
-        is_same = True
-        waiting = [(self.position(one), id(one), one) for one in doubtful]
-        heapify(waiting)
-        while waiting:
-            _, _, register = heappop(waiting)
-            before, origin = self.known.get(register), self.provenance_of(register)
-            if origin == before:
+    def run(self, sources: set[int]) -> PointerProvenance:
+        function, flow = self.function, instructions(self.function)
+        body = function.body.instructions
+        writes = Counter(chain.from_iterable(flow.defs))
+        given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
+        indices: set[int] = set()
+        for number in waking(function, _PRESERVING):
+            defs = flow.defs[number]
+            if len(defs) != 1 or (number not in sources and indices.isdisjoint(flow.uses[number])):
                 continue
-            is_same = False
-            if origin is None:
-                del self.known[register]
-            else:
+            if flow.partial_defs[number] or writes[defs[0]] != 1:
+                continue
+            register = flow.register(defs[0])
+            origin = self.provenance_of(body[number].node) if register not in given else None
+            if origin is not None:
                 self.known[register] = origin
-            for reader in self.readers.groups.get(register, ()):
-                if reader not in doubtful:
-                    doubtful.add(reader)
-                    heappush(waiting, (self.position(reader), id(reader), reader))
-        known = earlier.value.of_registers if earlier and is_same else self.known
-        return PointerProvenance(known, self.writers)
+                indices.add(defs[0])
+        return PointerProvenance(self.known, frozenset(indices))
 
-    def writer(self, register: Register) -> nodes.Instruction | None:
-        """The only instruction that writes a register, if it may give it provenance."""
-        found = self.writers.groups.get(register, ())
-        return found[0] if len(found) == 1 and register not in self.given else None
-
-    def position(self, register: Register) -> int:
-        """The offset in bytes of the definition; before all others if it gives no provenance."""
-        writer = self.writer(register)
-        return self.item.offset(writer.start) if writer is not None else -1
-
-    def provenance_of(self, register: Register) -> Provenance | None:
-        writer = self.writer(register)
-        if writer is None:
-            return None
+    def provenance_of(self, writer: nodes.Instruction) -> Provenance | None:
+        """The provenance that an instruction gives its result."""
         operands = writer.operands
-        match writer.opcode.text.partition(".")[0]:
-            case "mov" if len(operands) == 2:
-                return self.at(operands[1], writer)
-            case "cvta" if len(operands) == 2:
+        opcode = writer.opcode.text.partition(".")[0]
+        if len(operands) == 2:
+            if opcode == "mov":
+                return self.at(operands[1])
+            if opcode == "cvta":
                 return self.converted(writer)
-            case "add" if len(operands) == 3:
-                return self.added(writer, 1)
-            case "sub" if len(operands) == 3:
-                return self.added(writer, -1)
-            case "ld" if len(operands) == 2:
+            if opcode == "ld":
                 return self.loaded(writer)
-            case _:
-                return None
+        elif len(operands) == 3 and opcode in ("add", "sub"):
+            return self.added(writer, 1 if opcode == "add" else -1)
+        return None
 
-    def at(self, value: nodes.Expression, step: nodes.Instruction) -> Provenance | None:
-        """The provenance of a register or variable with an offset, as `step` sees it."""
-        match value:
-            case nodes.Name():
-                symbol = self.function.resolve(value)
-                if isinstance(symbol, Register):
-                    known = self.known.get(symbol)
-                    is_before = known and self.position(symbol) < self.item.offset(step.start)
-                    return known if is_before else None
-                if isinstance(symbol, Variable) and symbol.space.removeprefix(".") in _SPACES:
-                    return Provenance(symbol.space, symbol, 0, False)
-                return None
-            case nodes.Binary(left=nodes.Name() as name):
-                return _with_offset(self.at(name, step), value)
-            case _:
-                return None
+    def at(self, value: nodes.Expression) -> Provenance | None:
+        """The provenance of a register or variable with an offset."""
+        if isinstance(value, nodes.Name):
+            symbol = self.function.resolve(value)
+            if isinstance(symbol, Register):
+                return self.known.get(symbol)
+            if isinstance(symbol, Variable) and symbol.space.removeprefix(".") in _SPACES:
+                return Provenance(symbol.space, symbol, 0, False)
+        elif isinstance(value, nodes.Binary) and isinstance(value.left, nodes.Name):
+            return _with_offset(self.at(value.left), value)
+        return None
 
     def converted(self, step: nodes.Instruction) -> Provenance | None:
         words = step.opcode.text.split(".")
@@ -276,14 +241,14 @@ class _Tracing:
         if space is None:
             return None
         is_generic = "to" not in words
-        before = self.at(step.operands[1], step)
+        before = self.at(step.operands[1])
         if before is None or before.space != space:
             return Provenance(space, None, 0, is_generic)
         return before._replace(is_generic=is_generic)
 
     def added(self, step: nodes.Instruction, sign: int) -> Provenance | None:
         _, left, right = step.operands
-        first, second = self.at(left, step), self.at(right, step)
+        first, second = self.at(left), self.at(right)
         if first is not None and second is None:
             value = _integer(right)
             return first.offset_by(sign * value if value is not None else None)

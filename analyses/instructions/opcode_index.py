@@ -17,7 +17,7 @@ def instructions_matching(is_wanted: Callable[[str], bool]) -> Callable[[Functio
         numbers = waking(function, wake)
         if not numbers:
             return []
-        flow = instructions(function).instructions
-        return [flow[number] for number in numbers]
+        flow = instructions(function)
+        return [flow.info(number) for number in numbers]
 
     return found

@@ -13,10 +13,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
+from analyses.instructions.instruction_kind import InstructionKind, kind_of
 from analyses.instructions.register_index import RegisterIndex, register_index
-from analyses.instructions.side_effects import CARRYING, PURE
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.operand_access import NONE, READ, WRITE, OperandAccess
@@ -85,8 +84,8 @@ class FunctionInstructions:
     """
 
     __slots__ = (
-        "_all", "_infos", "_registers", "_used", "body", "defs", "guards", "indices", "kinds",
-        "partial_defs", "register_index", "uses",
+        "_all", "_infos", "_registers", "body", "defs", "guards", "indices", "kinds",
+        "partial_defs", "register_index", "used", "uses",
     )  # fmt: skip
 
     def __init__(self, body: Body, register_index: RegisterIndex) -> None:
@@ -99,7 +98,7 @@ class FunctionInstructions:
         self.guards: list[int] = []
         self.indices: dict[Symbol | None, int] = {}
         """The index of each register that an instruction names."""
-        self._used: dict[int, Register] = {}
+        self.used: dict[int, Register] = {}
         """The register of each index that an instruction names."""
         self._registers: tuple[Register, ...] | None = None
         self._infos: list[InstructionInfo | None] = []
@@ -115,14 +114,14 @@ class FunctionInstructions:
         """The registers by index, including those that no instruction names."""
         if self._registers is None:
             found = self.register_index.registers(self.body)
-            for index, register in self._used.items():
+            for index, register in self.used.items():
                 found[index] = register
             self._registers = tuple(found)
         return self._registers
 
     def register(self, index: int) -> Register:
         """The register with an index that an instruction names."""
-        return self._used[index]
+        return self.used[index]
 
     def index_of(self, register: Register) -> int | None:
         """The index of `register`; None if it has none (`RegisterIndex.find`)."""
@@ -154,14 +153,10 @@ class FunctionInstructions:
 
     def read(self, shapes: Sequence[Shape], first: int, end: int) -> None:
         """Reads the instructions from `first` up to `end` (exclusive), and inserts them at `first`."""
-        read = _Reader(self, shapes)
-        for number in range(first, end):
-            read.instruction(number)
-        self.kinds[first:first] = read.kinds
-        self.uses[first:first] = read.uses
-        self.defs[first:first] = read.defs
-        self.partial_defs[first:first] = read.partial_defs
-        self.guards[first:first] = read.guards
+        reader = _Reader(self)
+        if not self.indices:
+            reader.name_all()
+        reader.between(shapes, first, end)
         self._infos[first:first] = [None] * (end - first)
 
     def without(self, body: Body, change: InstructionRangeEdit) -> FunctionInstructions:
@@ -176,13 +171,13 @@ class FunctionInstructions:
         behind = self._infos[old_end:]
         found._infos = self._infos[:first] + (behind if old_end == end else [None] * len(behind))
         found.indices = self.indices.copy()
-        found._used = self._used.copy()
+        found.used = self.used.copy()
         return found
 
     def add(self, symbol: Register) -> int:
         """The index of a register that is named for the first time."""
         index = self.indices[symbol] = self.register_index.index(symbol)
-        self._used[index] = symbol
+        self.used[index] = symbol
         return index
 
 
@@ -201,127 +196,169 @@ def instructions(function: Function, earlier: Previous[FunctionInstructions] | N
     return found
 
 
-class InstructionKind:
-    """What instructions of the same shape share."""
-
-    __slots__ = ("_shape", "accesses", "codes", "is_pure", "opcode", "reads_carry", "writes_carry")
-
-    def __init__(self, shape: Shape) -> None:
-        self._shape = shape
-        self.opcode = shape.opcode
-        self.accesses = shape.accesses
-        self.codes = tuple([access.own for access in shape.accesses])
-        self.reads_carry = shape.opcode in CARRYING
-        self.writes_carry = ".cc" in shape.spelling
-        self.is_pure = shape.opcode in PURE and not self.writes_carry
-        """Whether such an instruction only writes its registers, provided that it has any."""
-
-    @property
-    def match(self) -> Match | None:
-        """The row of the instruction table with the operands."""
-        return self._shape.match
-
-
-@lru_cache(maxsize=1 << 15)
-def _kind(shape: Shape) -> InstructionKind:
-    return InstructionKind(shape)
-
-
 class _Reader:
-    def __init__(self, flow: FunctionInstructions, shapes: Sequence[Shape]) -> None:
+    def __init__(self, flow: FunctionInstructions) -> None:
         self.flow = flow
         self.symbols = flow.body.symbols
-        self.body = flow.body.instructions
-        self.shapes = shapes
-        self.kinds: list[InstructionKind] = []
-        self.uses: list[tuple[int, ...]] = []
-        self.defs: list[tuple[int, ...]] = []
-        self.partial_defs: list[tuple[int, ...]] = []
-        self.guards: list[int] = []
+        self.indices = flow.indices
         self.reads: list[int] = []
         self.writes: list[int] = []
         self.keeps: list[int] = []
         """The registers of the current instruction that are read, written and partially written."""
 
-    def instruction(self, number: int) -> None:
-        node = self.body[number].node
-        kind = _kind(self.shapes[number])
-        symbols, indices = self.symbols, self.flow.indices
-        reads: list[int] = []
-        writes: list[int] = []
-        self.reads, self.writes, self.keeps = reads, writes, []
-        for place, operand in enumerate(node.operands):
-            if isinstance(operand, nodes.Name):  # most of them, so without a call
-                index = indices.get(symbols.get(operand.start), -1)
-                if index < 0:
-                    index = self.register(operand)
-                if index >= 0:
-                    code = kind.codes[place]
-                    if code == READ:
-                        reads.append(index)
-                    elif code == WRITE:
-                        writes.append(index)
-                    elif code != NONE:
-                        reads.append(index)
-                        writes.append(index)
-                        self.keeps.append(index)
+    def between(self, shapes: Sequence[Shape], first: int, end: int) -> None:
+        """Reads the instructions from `first` up to `end` (exclusive) into the lists of the function."""
+        body, symbols, indices = self.flow.body.instructions, self.symbols, self.indices
+        kinds: list[InstructionKind] = []
+        uses: list[tuple[int, ...]] = []
+        defs: list[tuple[int, ...]] = []
+        partial_defs: list[tuple[int, ...]] = []
+        guards: list[int] = []
+        for number in range(first, end):
+            node = body[number].node
+            kind = kind_of(shapes[number])
+            kinds.append(kind)
+            if kind.is_plain:
+                operands = node.operands
+                try:
+                    if kind.has_register_address:
+                        reads = [indices[symbols[_register_name(operands[place])]] for place in kind.reads]
+                        uses.append(tuple(reads))
+                    else:
+                        uses.append(tuple([indices[symbols[operands[place].start]] for place in kind.reads]))
+                    written = tuple([indices[symbols[operands[place].start]] for place in kind.writes])
+                    defs.append(written)
+                    if node.guard is None:
+                        partial_defs.append(())
+                        guards.append(-1)
+                    else:
+                        partial_defs.append(written)
+                        guards.append(indices[symbols[node.guard.predicate.start]])
+                    continue
+                except KeyError:  # a register of the module, or one that is named for the first time
+                    del uses[number - first :], defs[number - first :], partial_defs[number - first :]
+            reads: list[int] = []
+            writes: list[int] = []
+            keeps: list[int] = []
+            self.reads, self.writes, self.keeps = reads, writes, keeps
+            for operand, access in zip(node.operands, kind.accesses, strict=True):
+                if type(operand) is nodes.Name:  # most of them, so without a call
+                    index = indices.get(symbols.get(operand.start), -1)
+                    if index < 0:
+                        index = self.register(operand)
+                    if index >= 0:
+                        code = access.own
+                        if code == READ:
+                            reads.append(index)
+                        elif code == WRITE:
+                            writes.append(index)
+                        elif code != NONE:
+                            self.add(index, code)
+                elif type(operand) is not nodes.Number:
+                    self.operand(operand, access)
+            written = tuple(writes)
+            uses.append(tuple(reads))
+            defs.append(written)
+            if node.guard is None:
+                partial_defs.append(tuple(keeps))
+                guards.append(-1)
             else:
-                self.operand(operand, kind.accesses[place])
-        guard = -1
-        defs = tuple(writes)
-        partial_defs = tuple(self.keeps)
-        if node.guard is not None:
-            partial_defs = defs
-            for name in names_in(node.guard.predicate):
-                guard = self.register(name)
-        self.kinds.append(kind)
-        self.uses.append(tuple(reads))
-        self.defs.append(defs)
-        self.partial_defs.append(partial_defs)
-        self.guards.append(guard)
+                partial_defs.append(written)
+                guards.append(self.guard(node.guard.predicate))
+        flow = self.flow
+        flow.kinds[first:first] = kinds
+        flow.uses[first:first] = uses
+        flow.defs[first:first] = defs
+        flow.partial_defs[first:first] = partial_defs
+        flow.guards[first:first] = guards
+
+    def name_all(self) -> None:
+        """Adds all registers that the function names."""
+        numbering, indices, used = self.flow.register_index, self.indices, self.flow.used
+        for scope in self.flow.body.scopes:
+            for symbol in scope.names.values():
+                if type(symbol) is Register:
+                    index = numbering.find(symbol)
+                    if index is not None:
+                        indices[symbol] = index
+                        used[index] = symbol
 
     def register(self, name: nodes.Name) -> int:
         """The index of the register that a name refers to; -1 if it is not a register."""
         symbol = self.symbols.get(name.start)
-        index = self.flow.indices.get(symbol, -1)
+        index = self.indices.get(symbol, -1)
         if index < 0 and isinstance(symbol, Register):
             return self.flow.add(symbol)
         return index
 
+    def guard(self, predicate: nodes.Expression) -> int:
+        """The register of a guard; -1 if it has none."""
+        if isinstance(predicate, nodes.Name):
+            return self.register(predicate)
+        found = -1
+        for name in names_in(predicate):
+            found = self.register(name)
+        return found
+
+    def add(self, index: int, code: int) -> None:
+        """Adds the access to a whole register."""
+        if code != WRITE:
+            self.reads.append(index)
+        if code != READ:
+            self.writes.append(index)
+            if code != WRITE:
+                self.keeps.append(index)
+
     def operand(self, operand: nodes.Operand, access: OperandAccess) -> None:
         """Reads the registers of an operand or of a part of one."""
-        if isinstance(operand, nodes.Address):
+        if isinstance(operand, nodes.Name):
+            if access.own != NONE:
+                index = self.register(operand)
+                if index >= 0:
+                    self.add(index, access.own)
+        elif isinstance(operand, nodes.Address):
             for item in operand.items:
                 self.read_names(item)
-        elif isinstance(operand, nodes.Vector | nodes.Group):
-            if len(access.parts) == len(operand.items):
-                for item, part in zip(operand.items, access.parts, strict=True):
-                    self.operand(item, part)
-            else:
-                whole = OperandAccess(access.own)
-                for item in operand.items:
-                    self.operand(item, whole)
+        elif isinstance(operand, (nodes.Vector, nodes.Group)):
+            self.items(operand.items, access)
         elif isinstance(operand, nodes.Pair):
             self.operand(operand.left, access)
             if isinstance(operand.right, nodes.Name):
                 self.operand(operand.right, OperandAccess(access.pair))
         elif access.own == READ:
             self.read_names(operand)
-        elif isinstance(operand, nodes.Name):
-            if access.own != NONE:
-                self.write(operand, is_whole=access.own == WRITE, is_read=access.own != WRITE)
         elif isinstance(operand, nodes.Member):
             if access.own != NONE and isinstance(operand.object, nodes.Name):
-                self.write(operand.object, is_whole=False, is_read=access.own != WRITE)
+                self.write_component(operand.object, is_read=access.own != WRITE)
         elif access.own != NONE:
             self.read_names(operand)
 
+    def items(self, items: tuple[nodes.Expression, ...], access: OperandAccess) -> None:
+        symbols, indices = self.symbols, self.indices
+        parts = access.parts if len(access.parts) == len(items) else None
+        whole = access if not access.parts and not access.pair else OperandAccess(access.own)
+        for place, item in enumerate(items):
+            inner = whole if parts is None else parts[place]
+            index = -1
+            if type(item) is nodes.Name:
+                index = indices.get(symbols.get(item.start), -1)
+            if index < 0:
+                self.operand(item, inner)
+            elif inner.own == READ:
+                self.reads.append(index)
+            elif inner.own == WRITE:
+                self.writes.append(index)
+            elif inner.own != NONE:
+                self.add(index, inner.own)
+
     def read_names(self, value: nodes.Expression) -> None:
         """Reads the registers in a part of an operand."""
-        if isinstance(value, nodes.Binary) and isinstance(value.right, nodes.Number):
+        if type(value) is nodes.Binary and isinstance(value.right, nodes.Number):
             value = value.left  # `[r+4]`
-        if isinstance(value, nodes.Name):
-            index = self.register(value)
+        if type(value) is nodes.Name:
+            index = self.indices.get(self.symbols.get(value.start), -1)
+            if index < 0:
+                index = self.register(value)
             if index >= 0:
                 self.reads.append(index)
             return
@@ -330,11 +367,17 @@ class _Reader:
             if index >= 0:
                 self.reads.append(index)
 
-    def write(self, name: nodes.Name, *, is_whole: bool, is_read: bool) -> None:
+    def write_component(self, name: nodes.Name, *, is_read: bool) -> None:
         index = self.register(name)
         if index >= 0:
             self.writes.append(index)
-            if not is_whole:
-                self.keeps.append(index)
+            self.keeps.append(index)
             if is_read:
                 self.reads.append(index)
+
+
+def _register_name(operand: nodes.Operand) -> int:
+    """Where the register is named in `r`, `[r]` or `[r+4]`."""
+    if type(operand) is nodes.Address:
+        return operand.items[0].start
+    return operand.start
