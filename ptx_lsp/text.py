@@ -11,7 +11,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from ptx_lsp.named_tuple import NamedTuple
 
 ColumnUnit = Literal["utf-8", "utf-16", "utf-32"]
 

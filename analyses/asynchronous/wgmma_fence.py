@@ -12,7 +12,6 @@ Source: ptxas 13.5 on generated kernels (`tests/oracle/wgmma.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import Dominance, dominance
@@ -22,6 +21,7 @@ from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 _FENCE = "wgmma.fence"
 _mmas = instructions_matching(lambda spelling: spelling.startswith("wgmma.mma_async"))

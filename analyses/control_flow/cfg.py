@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.calls.calls import calls
@@ -27,6 +27,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.instructions.wakes import InstructionWake, waking
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _EDGES_ANYWAY, _EDGES_OF_EACH = 10_000, 32

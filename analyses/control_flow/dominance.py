@@ -19,12 +19,13 @@ Related Problems", 2005). Its cost is almost linear in the size of any graph.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.bitset import EMPTY
 from analyses.control_flow.cfg import STRAIGHT, Edges, Graph, cfg
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
 from heapq import heapify, heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.bitset import BitIndex
 from analyses.control_flow.cfg import Graph
 from ptx_lsp.facts import GenerationalCache
+from ptx_lsp.named_tuple import NamedTuple
 
 _SPARE: Final = 64
 

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import NamedTuple
 
 from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
 from analyses.dataflow.ambiguous_registers import ambiguous_registers
@@ -22,6 +21,7 @@ from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.named_tuple import NamedTuple
 
 _LEADING_AWAY = JUMPS | EXITS | {"call"}
 _CANCELLING = frozenset({"xor", "sub"})

@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from analyses.bitset import EMPTY, BitIndex
 from analyses.control_flow.block_identity import block_fact, block_identities
@@ -29,26 +28,42 @@ from ptx_lsp.model.function import Function
 LiveAtEnd: TypeAlias = tuple[frozenset[int], tuple[tuple[int, int], ...]]
 
 
-@dataclass(frozen=True)
 class Liveness:
     """The live registers at both ends of each block. Registers are indices, see
     `FunctionInstructions.registers`.
     """
 
-    instructions: FunctionInstructions
-    cfg: Cfg
-    live_in: tuple[frozenset[int], ...]
-    live_out: tuple[frozenset[int], ...]
-    kills: tuple[Collection[int], ...]
-    """For each instruction, the registers whose live ranges begin there."""
-    not_yet_defined: tuple[dict[int, int], ...]
-    """For each block, the registers that no path to it has written, with the first instruction that does;
-    past its end if none.
-    """
-    live_on_entry: frozenset[int]
-    """The registers that may be read before they are completely written, parameters included."""
-    summaries: list[BlockSummary]
-    sets: LiveSets
+    __slots__ = (
+        "cfg", "instructions", "kills", "live_in", "live_on_entry", "live_out", "not_yet_defined",
+        "sets", "summaries",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        instructions: FunctionInstructions,
+        cfg: Cfg,
+        live_in: tuple[frozenset[int], ...],
+        live_out: tuple[frozenset[int], ...],
+        kills: tuple[Collection[int], ...],
+        not_yet_defined: tuple[dict[int, int], ...],
+        live_on_entry: frozenset[int],
+        summaries: list[BlockSummary],
+        sets: LiveSets,
+    ) -> None:
+        self.instructions: Final = instructions
+        self.cfg: Final = cfg
+        self.live_in: Final = live_in
+        self.live_out: Final = live_out
+        self.kills: Final = kills
+        """For each instruction, the registers whose live ranges begin there."""
+        self.not_yet_defined: Final = not_yet_defined
+        """For each block, the registers that no path to it has written, with the first instruction that does;
+        past its end if none.
+        """
+        self.live_on_entry: Final = live_on_entry
+        """The registers that may be read before they are completely written, parameters included."""
+        self.summaries: Final = summaries
+        self.sets: Final = sets
 
     def backward(self, block: int) -> Iterator[tuple[InstructionInfo, set[int]]]:
         """The instructions of `block` from last to first, each with the registers live after it.

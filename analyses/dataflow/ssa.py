@@ -20,7 +20,7 @@ walk over the dominator tree.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import Cfg, cfg
@@ -30,6 +30,7 @@ from analyses.dataflow.phi_placement import phi_placement
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 NONE: Final = -1
 _MOST_FREE: Final = 2

@@ -25,7 +25,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import lru_cache
-from typing import NamedTuple
+
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class UniformityLevel(IntEnum):

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.control_flow.cfg import Cfg
 from analyses.control_flow.dominance import visit_limit
@@ -28,6 +28,7 @@ from analyses.divergence.uniformity import Uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class DivergentBranch(NamedTuple):

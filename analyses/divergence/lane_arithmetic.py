@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import gcd
-from typing import NamedTuple
+
+from ptx_lsp.named_tuple import NamedTuple
 
 WARP = 32
 

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.dataflow.ssa import NONE
 from analyses.divergence.lane_arithmetic import LaneOffsets, add
@@ -24,6 +24,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _DEEPEST = 40

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
 from analyses.divergence.lane_sources import LaneSources, alignment_of, may_differ_by_lane
@@ -32,6 +32,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
 from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 Pattern: TypeAlias = Literal["coalesced", "strided", "broadcast", "scattered", "unknown"]

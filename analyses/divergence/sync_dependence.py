@@ -29,13 +29,14 @@ from __future__ import annotations
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.control_flow.cfg import Graph
 from analyses.control_flow.dominance import Dominance, Loop, dominance, visit_limit
 from analyses.control_flow.early_exits import early_exits
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class ControlDivergence(NamedTuple):

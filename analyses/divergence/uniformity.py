@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.control_flow.dominance import Dominance, dominance
 from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
@@ -33,6 +33,7 @@ from analyses.divergence.uniformity_transfer import TransferFunctions
 from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Reason(NamedTuple):

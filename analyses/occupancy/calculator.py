@@ -19,7 +19,7 @@ compares them). They may be lower on a device that runs other work, or whose dri
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
@@ -31,6 +31,7 @@ from ptx_lsp.isa.device_limits import (
     limits_of,
 )
 from ptx_lsp.isa.target import Target
+from ptx_lsp.named_tuple import NamedTuple
 
 Limiter: TypeAlias = Literal["warps", "blocks", "registers", "shared", "barriers", "clusters"]
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.occupancy.calculator import (
     BlockResources,
@@ -24,6 +24,7 @@ from ptx_lsp.isa.device_limits import (
     MAX_THREADS_PER_BLOCK,
     WARP_SIZE,
 )
+from ptx_lsp.named_tuple import NamedTuple
 
 SHARED_STEP_BYTES: Final = 1024
 

@@ -27,7 +27,7 @@ ptxas 12.9 and 13.5 without exception (`tests/oracle/figures/launch_bounds.py`, 
 from __future__ import annotations
 
 from math import prod
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from analyses.occupancy.calculator import most_registers
 from ptx_lsp.facts import fact
@@ -44,6 +44,7 @@ from ptx_lsp.isa.device_limits import (
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "none"]

@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.registers.dependence import DependenceGraph, dependence_graph
 from analyses.registers.virtual_registers import MachineInstruction
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 WINDOW: Final = 512

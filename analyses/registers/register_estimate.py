@@ -25,7 +25,7 @@ docs/accuracy.md gives the error.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from analyses.control_flow.call_graph import CallGraphNode, call_graph_node
 from analyses.control_flow.cfg import cfg
@@ -42,6 +42,7 @@ from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 _USUAL_BLOCK: Final = 128
 _USUAL_THREADS: Final = 1536

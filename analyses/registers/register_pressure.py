@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.dataflow.liveness import LiveAtEnd, Liveness, liveness
@@ -12,6 +12,7 @@ from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Pressure:

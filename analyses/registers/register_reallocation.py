@@ -13,7 +13,7 @@ instructions in the kernel itself count. The functions that it calls matter only
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo
@@ -22,6 +22,7 @@ from analyses.registers.out_of_line_calls import OutOfLineCall, out_of_line_call
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import whole_number
+from ptx_lsp.named_tuple import NamedTuple
 
 Unknown = Literal["no block size", "no minnctapersm", "minnctapersm ignored"]
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
@@ -31,6 +31,7 @@ from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 NO_REGISTER: Final = -1

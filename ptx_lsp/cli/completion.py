@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from ptx_lsp.cli.arguments import Parser, parser
 from ptx_lsp.cli.output import print_lines
 from ptx_lsp.isa.target import TARGETS
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.reporter import reporters
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Options(argparse.Namespace):

@@ -7,9 +7,10 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
+from ptx_lsp.named_tuple import NamedTuple
 
 MOST_BYTES = 64 << 20
 """Larger inputs are rejected. The tree and names of a text take about 100 times as much memory."""

@@ -6,10 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ptx_lsp.cli.arguments import Options, UsageError, complain, parse
 from ptx_lsp.cli.ending import QuickEnd
+from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from ptx_lsp.cli.checking.jobs import Work

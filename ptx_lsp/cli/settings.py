@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.selection import Rules
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Settings(NamedTuple):

@@ -7,9 +7,10 @@ the manual differs: `.language` from 9.2, `.surf` and `.sreg` never declared.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ptx_lsp.isa.target import Requirement, Version, parse_requirement, parse_version
+from ptx_lsp.named_tuple import NamedTuple
 
 Where: TypeAlias = Literal[
     "module", "kernel", "kernel prototype", "function", "function prototype", "call prototype",

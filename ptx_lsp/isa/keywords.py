@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.isa.removed_opcodes import REMOVED
 from ptx_lsp.isa.target import OPTIONS
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Keyword(NamedTuple):

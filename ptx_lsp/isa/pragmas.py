@@ -7,10 +7,11 @@ in bodies: elsewhere it asks for no target and no version.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.isa.directives import Where
 from ptx_lsp.isa.target import OLDEST, Requirement, parse_requirement
+from ptx_lsp.named_tuple import NamedTuple
 
 ALWAYS: Final = Requirement(OLDEST, ())
 _BODY: Final[frozenset[Where]] = frozenset({"body"})

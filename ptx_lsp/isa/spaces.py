@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class StateSpace(NamedTuple):

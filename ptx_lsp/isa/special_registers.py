@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class SpecialRegister(NamedTuple):

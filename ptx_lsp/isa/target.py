@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Version(NamedTuple):

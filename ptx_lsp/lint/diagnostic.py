@@ -6,9 +6,10 @@ refers to byte offsets in one text.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ptx_lsp.model.place import Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Edit, Span
 
 Severity: TypeAlias = Literal["error", "warning", "info", "hint"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
@@ -18,6 +17,7 @@ from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_func
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

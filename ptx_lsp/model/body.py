@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import NamedTuple
 
 from ptx_lsp.isa import special_registers
 from ptx_lsp.model.place import Place
@@ -25,6 +24,7 @@ from ptx_lsp.model.symbols import (
     element_type,
     vector_length,
 )
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

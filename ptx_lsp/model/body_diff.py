@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ptx_lsp.model.body import Body, directives_among, is_directive, names_in, predefined
 from ptx_lsp.model.scope import Scope
 from ptx_lsp.model.symbols import Label, Predefined, Symbol
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.matching.shape import Shape
@@ -24,6 +24,7 @@ from ptx_lsp.model.symbols import (
     element_type,
     vector_length,
 )
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class NameIndex(NamedTuple):

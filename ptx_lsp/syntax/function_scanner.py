@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Final, NamedTuple
+from typing import Final
 
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.scanner import GAP, NAME, WHOLE, Scanner
 

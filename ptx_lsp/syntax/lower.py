@@ -10,10 +10,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 from tree_sitter import Node
 
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import integer, overflows
 from ptx_lsp.syntax.lower_directives import Directives

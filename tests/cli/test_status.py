@@ -134,6 +134,7 @@ def test_version_imports_next_to_nothing() -> None:
     assert version == f"ptx-lint {__version__}"
     assert set(modules.split()) - {"tree_sitter_ptx"} == {
         "ptx_lsp", "ptx_lsp.cli", "ptx_lsp.cli.lint", "ptx_lsp.cli.arguments", "ptx_lsp.cli.ending",
+        "ptx_lsp.named_tuple",
     }
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from math import floor, log10
-from typing import Final, NamedTuple
+from typing import Final
+
+from ptx_lsp.named_tuple import NamedTuple
 
 _LEFT: Final = 40
 _RIGHT: Final = 14

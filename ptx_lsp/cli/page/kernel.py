@@ -6,7 +6,7 @@ Every figure is labelled with its kind. Its element has `data-figure`, the path 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.occupancy.calculator import Occupancy
 from analyses.occupancy.curves import over_registers, over_shared, over_threads
@@ -18,6 +18,7 @@ from ptx_lsp.ide.panels.occupancy_curve import next_steps
 from ptx_lsp.lint.results.details import Flow, Pressure
 from ptx_lsp.lint.results.kernels import resident
 from ptx_lsp.lint.results.report import Kernel
+from ptx_lsp.named_tuple import NamedTuple
 
 _MOST_BLOCKS: Final = 400
 _MOST_LIVE: Final = 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.ide.cursor.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
@@ -12,6 +12,7 @@ from ptx_lsp.ide.hover.function import function_named
 from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 

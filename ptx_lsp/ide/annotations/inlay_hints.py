@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.facts import is_computed
@@ -14,6 +14,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.walk import Node, children
 from ptx_lsp.text import Span

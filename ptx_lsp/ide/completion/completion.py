@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.ide.completion.directive import after_directive, statement_directives, strings
 from ptx_lsp.ide.completion.opcode import next_modifiers, opcodes
 from ptx_lsp.ide.completion.operand import components, operands, predicates
@@ -13,6 +11,7 @@ from ptx_lsp.ide.hover.function import function_text, predefined_text
 from ptx_lsp.ide.hover.instruction import modifier_text, opcode_text
 from ptx_lsp.ide.hover.word import pragma_text, target_text, word_text
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Span
 
 TRIGGERS = (".", "%", "@", "[", "(", "{", " ", ",", '"', ":")

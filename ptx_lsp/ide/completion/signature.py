@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.operand_place import depths, wanted
 from ptx_lsp.ide.cursor.partial_statement import PartialStatement, partial_statement
@@ -12,6 +11,7 @@ from ptx_lsp.isa.matching.fit import Candidate
 from ptx_lsp.isa.matching.resolve import resolve, unfinished
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import FunctionName
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _MOST = 12

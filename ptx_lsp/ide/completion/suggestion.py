@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from ptx_lsp.named_tuple import NamedTuple
 
 Sort: TypeAlias = Literal[
     "opcode", "modifier", "register", "special register", "label", "variable", "parameter", "kernel",

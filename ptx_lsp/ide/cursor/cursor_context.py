@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.tokens import Token, token_at
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.walk import Node, children

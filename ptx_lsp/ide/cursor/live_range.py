@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from analyses.dataflow.liveness import Liveness, liveness
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.access import Use, use_in
 from ptx_lsp.ide.cursor.cursor_context import statement_before
@@ -18,6 +17,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import anchor
 from ptx_lsp.model.symbols import AliasName, FunctionName, Predefined, Register, Symbol, Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.isa.matching.fit import Candidate
@@ -11,6 +10,7 @@ from ptx_lsp.isa.matching.match import arrangements
 from ptx_lsp.isa.matching.resolve import resolve, unfinished
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Operand
+from ptx_lsp.named_tuple import NamedTuple
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 

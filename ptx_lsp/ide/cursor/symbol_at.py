@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import anchor
 from ptx_lsp.model.scope import Range, range_count
 from ptx_lsp.model.symbols import Predefined, Register, Symbol, Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 

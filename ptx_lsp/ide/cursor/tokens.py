@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Source
 
 Kind: TypeAlias = Literal[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.cursor.literal import spellings
@@ -16,6 +16,7 @@ from ptx_lsp.lint.fixes.fix_application import non_overlapping
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import element_type
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Edit, Span
 

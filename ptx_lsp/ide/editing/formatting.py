@@ -8,11 +8,11 @@ same result as formatting the whole.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.tokens import Token, tokens
 from ptx_lsp.ide.editing.layout_units import LayoutUnit, layout_units
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Edit, Span
 
 

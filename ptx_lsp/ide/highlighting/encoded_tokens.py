@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ptx_lsp.facts import instruction_fact, text_fact
 from ptx_lsp.ide.highlighting.semantic_tokens import (
@@ -23,6 +22,7 @@ from ptx_lsp.ide.highlighting.semantic_tokens import (
 )
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import ColumnUnit, Source, Span

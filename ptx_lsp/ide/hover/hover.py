@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.ide.cursor.literal import meaning
@@ -26,6 +25,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.symbols import FunctionName
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span

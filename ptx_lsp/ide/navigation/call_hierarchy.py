@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.ide.cursor.cursor_context import function_at
 from ptx_lsp.ide.cursor.symbol_at import symbol_at
 from ptx_lsp.model.calls.calls import calls
@@ -11,6 +9,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import AliasName, FunctionName
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.ide.panels.layered_layout import Point, layered_layout
 from ptx_lsp.lint.results.details import Flow, FlowBlock, Turn
+from ptx_lsp.named_tuple import NamedTuple
 
 MOST_OPCODES: Final = 6
 _LETTER: Final = 7.3

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
+
+from ptx_lsp.named_tuple import NamedTuple
 
 Point = tuple[float, float]
 

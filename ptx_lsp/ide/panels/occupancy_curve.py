@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from analyses.occupancy.calculator import Occupancy, occupancy_of
 from analyses.occupancy.curves import headroom, over_registers, over_shared, over_threads, steps
@@ -13,6 +12,7 @@ from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.results.kernels import resident
 from ptx_lsp.lint.results.report import RegistersSource
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Shape(NamedTuple):

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.isa.schema.operand import AccessMode, Argument, Operand
 from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.named_tuple import NamedTuple
 
 _CONSTANTS: Final = {"integer": TYPES[".u64"], "float": TYPES[".f64"], "single": TYPES[".f32"]}
 _FLOATS: Final = ("float", "single")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from ptx_lsp.isa.matching.ignored_modifiers import IGNORABLE, is_ignored
 from ptx_lsp.isa.schema import table
@@ -12,6 +12,7 @@ from ptx_lsp.isa.schema.notation import Form, Place, Slot
 from ptx_lsp.isa.schema.operand import SPACES, Operand
 from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.named_tuple import NamedTuple
 
 ProblemKind = Literal[
     "unknown-opcode",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from ptx_lsp.isa.matching.verdict import judge
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.notation import Slot
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import Target, Version
+from ptx_lsp.named_tuple import NamedTuple
 
 _MOST_TRIED = 200
 """Spellings; where there are more, it is hardly one of them alone."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.pointer import narrow_pointers
@@ -13,6 +11,7 @@ from ptx_lsp.isa.matching.unbracketed import BRACKETS_SINCE, bracketed, coordina
 from ptx_lsp.isa.schema.entry import End, Need
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import Target, Version
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class Verdict(NamedTuple):

@@ -17,13 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ptx_lsp.isa.modifiers import arithmetic, asynchronous, control, matrix, memory, texture
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.spaces import SPACES
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.named_tuple import NamedTuple
 
 ModifierKind = Literal["modifier", "type", "state space"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal, NamedTuple, TypeVar
+from typing import Final, Literal, TypeVar
 
 from ptx_lsp.isa.schema import notation, selector
 from ptx_lsp.isa.schema.notation import Form, Place
@@ -23,6 +23,7 @@ from ptx_lsp.isa.target import (
     parse_version,
 )
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.named_tuple import NamedTuple
 
 Meaning = Callable[..., object]
 MeaningT = TypeVar("MeaningT", bound=Meaning)

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
+
+from ptx_lsp.named_tuple import NamedTuple
 
 Shape = Literal["plain", "address", "vector", "list"]
 

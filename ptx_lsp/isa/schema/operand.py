@@ -8,10 +8,11 @@ without positions. `mismatch.py` says if the two agree.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from ptx_lsp.isa.schema.selector import Choices, parse
 from ptx_lsp.isa.types import TYPES, twice
+from ptx_lsp.named_tuple import NamedTuple
 
 AccessMode = Literal["read", "write", "both", "none"]
 

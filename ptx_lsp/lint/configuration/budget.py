@@ -6,10 +6,11 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ptx_lsp.lint.configuration.selection import OVER_BUDGET, did_you_mean
 from ptx_lsp.lint.results.report import Kernel, Locator, Reported
+from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from ptx_lsp.model.module import Module

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.config_values import (
@@ -36,6 +36,7 @@ from ptx_lsp.lint.configuration.config_values import (
 from ptx_lsp.lint.configuration.containment import is_file, is_folder, violation
 from ptx_lsp.lint.configuration.patterns import matches
 from ptx_lsp.lint.configuration.selection import Choice, Rules, chosen
+from ptx_lsp.named_tuple import NamedTuple
 
 OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
 FILE_NAMES = (OWN_FILE, SHARED_FILE)

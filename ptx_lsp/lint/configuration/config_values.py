@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 from ptx_lsp.isa.target import TARGETS, parse_target
 from ptx_lsp.lint.configuration.budget import Budget, BudgetError, parse
 from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import UnknownRuleError, did_you_mean, matching
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
+from ptx_lsp.named_tuple import NamedTuple
 
 T = TypeVar("T")
 Table: TypeAlias = Mapping[str, object]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.named_tuple import NamedTuple
 
 
 class RuleEntry(NamedTuple):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import (
@@ -27,6 +26,7 @@ from ptx_lsp.lint.configuration.selection import (
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Edit, Source, Span
 
 _MARK = b"ptx-lint:"

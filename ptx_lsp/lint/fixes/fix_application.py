@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit
 

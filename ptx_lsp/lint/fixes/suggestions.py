@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.isa.matching.resolve import resolve
@@ -13,6 +12,7 @@ from ptx_lsp.lint.diagnostic import FixProposal, Replacement
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.place import Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 MOST_OFFERED = 6

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ptx_lsp.lint.results.report import Excerpt, Mark
 from ptx_lsp.lint.results.style import Style, printable, width, without_commands
+from ptx_lsp.named_tuple import NamedTuple
 
 TAB = 4
 _CUT = "..."

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.results.report import FileReport, Reported
+from ptx_lsp.named_tuple import NamedTuple
 
 _VERSION = 1
 UNEXPLAINED = "known when the baseline was made"

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from math import sqrt
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ptx_lsp.lint.results.report import FileReport, Kernel, Reported
+from ptx_lsp.named_tuple import NamedTuple
 
 _LEAST_LIKENESS = 0.7
 _MOST_PAIRS = 100_000

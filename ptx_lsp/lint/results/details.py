@@ -5,7 +5,9 @@ Like a report, they need no source text and can be sent between processes.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from ptx_lsp.named_tuple import NamedTuple
 
 Turn: TypeAlias = Literal["none", "uniform", "divergent", "unknown"]
 """The uniformity of the branch at the end of a block: unconditional (`none`), uniform, divergent or unknown.

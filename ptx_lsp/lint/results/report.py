@@ -10,10 +10,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Severity
 from ptx_lsp.lint.results.details import Details
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Source, Span
 
 _WHOLE_LINE = 1_000

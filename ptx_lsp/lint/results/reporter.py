@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.packages import module_names
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.lint.diagnostic import Finding
@@ -15,6 +15,7 @@ from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import AliasName, FunctionName, Symbol
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _NOT_ALIASED = (".extern", ".weak")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ptx_lsp.isa.opaque import FIELDS, WORDS
 from ptx_lsp.isa.types import TYPES, Kind, Type
@@ -26,6 +26,7 @@ from ptx_lsp.model.symbols import (
     element_type,
     vector_length,
 )
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import constant
 from ptx_lsp.syntax.walk import Node, children

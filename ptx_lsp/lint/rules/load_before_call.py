@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.target import Version
@@ -19,6 +18,7 @@ from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
@@ -18,6 +17,7 @@ from ptx_lsp.model.instructions.layout import parameter_bytes, size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
+from ptx_lsp.named_tuple import NamedTuple
 
 _CONSTANT_BYTES = 65_536
 _COUNTED = 1 << 31

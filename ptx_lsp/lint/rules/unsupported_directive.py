@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.isa.directives import Directive, find
@@ -16,6 +15,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.isa.features import ATTRIBUTES
@@ -15,6 +14,7 @@ from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _VALUES = {".managed": 0, ".unified": 2}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ptx_lsp.isa.types import TYPES, Kind, Type, fits
 from ptx_lsp.model.calls.calls import Formal
@@ -10,6 +10,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Predefined, Register, Variable, element_type, vector_length
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 Reason: TypeAlias = Literal["no value", "own parameter", "space", "type", "alignment"]

@@ -7,7 +7,6 @@ together with a `.callprototype`, a `.calltargets` list, or an array of function
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -15,6 +14,7 @@ from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName, Prototype, TargetTable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.body import names_in
@@ -18,6 +17,7 @@ from ptx_lsp.model.calls.argument_match import prototype_mismatch
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import AliasName, FunctionName, Prototype, TargetTable, defined_name
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

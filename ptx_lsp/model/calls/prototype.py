@@ -5,11 +5,10 @@ The names of parameters are ignored. Types must be identical, not only equal in 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.model.directives.performance_directives import performance_directives
 from ptx_lsp.model.instructions.layout import declared_alignment, dimensions, has_pointer_alignment
 from ptx_lsp.model.symbols import element_type, vector_length
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.isa.directives import Directive, Where, find
@@ -11,6 +10,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place, anchor
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 

@@ -8,9 +8,9 @@ ptxas accepts several consecutive `.target`, of which the last applies, and `.ta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 

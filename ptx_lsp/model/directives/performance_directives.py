@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import whole_number
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.directives import Where
@@ -14,6 +13,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

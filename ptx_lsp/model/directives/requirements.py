@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.facts import collect_over_results, fact
 from ptx_lsp.isa import directives as isa
@@ -41,6 +41,7 @@ from ptx_lsp.model.instructions.uses import SpecialUse, special_uses
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.model.symbols import AliasName, FunctionName
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 Ways = tuple[Requirement, ...]

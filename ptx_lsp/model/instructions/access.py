@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.matching.shape import Shape
@@ -17,6 +16,7 @@ from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction_fact
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

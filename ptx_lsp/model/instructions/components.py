@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
@@ -14,6 +14,7 @@ from ptx_lsp.model.instructions.features import MEMBER
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.symbols import Predefined, Symbol
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 Of: TypeAlias = Literal["vector", "register", "special register", "other"]

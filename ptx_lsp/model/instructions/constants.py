@@ -19,8 +19,9 @@ from __future__ import annotations
 import re
 import struct
 from math import isinf
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import WORD, constant, integer, overflows
 

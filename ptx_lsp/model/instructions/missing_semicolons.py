@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ptx_lsp.facts import fact
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema import table
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 

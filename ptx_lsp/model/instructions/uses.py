@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.body import names_in
@@ -15,6 +15,7 @@ from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import sparse_instruction_fact
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared, Predefined, Register, Symbol, Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _S = TypeVar("_S", bound=Declared)

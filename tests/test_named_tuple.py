@@ -1,0 +1,68 @@
+"""`NamedTuple` behaves as the one of the module `typing`."""
+
+from __future__ import annotations
+
+import pickle
+import typing
+from typing import Generic, TypeVar
+
+import pytest
+
+from ptx_lsp.named_tuple import NamedTuple
+
+_T = TypeVar("_T")
+
+
+class Point(NamedTuple):
+    """A place."""
+
+    x: int
+    y: int = 2
+    """The height."""
+    label: str = ""
+
+    @property
+    def total(self) -> int:
+        return self.x + self.y
+
+    def __repr__(self) -> str:
+        return f"<{self.x}>"
+
+
+class Box(NamedTuple, Generic[_T]):
+    value: _T
+    size: int = 1
+
+
+class Usual(typing.NamedTuple):
+    """A place."""
+
+    x: int
+    y: int = 2
+    label: str = ""
+
+
+def test_fields_defaults_and_methods() -> None:
+    point = Point(1, label="a")
+    assert point == (1, 2, "a") == Usual(1, label="a")
+    assert (point.total, repr(point), Point.__doc__) == (3, "<1>", "A place.")
+    assert point._replace(y=5) == (1, 5, "a")
+    assert Point._fields == Usual._fields
+    assert Point._field_defaults == Usual._field_defaults
+    assert (Point.__module__, Point.__qualname__) == (__name__, "Point")
+
+
+def test_a_missing_field_is_an_error() -> None:
+    none: dict[str, int] = {}
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        Point(**none)
+
+
+def test_a_generic_one() -> None:
+    assert Box[int](3) == Box("a")._replace(value=3)
+    assert issubclass(Box, tuple)
+
+
+def test_it_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(Point(1))) == Point(1)
+    assert type(pickle.loads(pickle.dumps(Box(1)))) is Box
