@@ -15,6 +15,8 @@ from ptx_lsp.named_tuple import NamedTuple
 MOST_BYTES = 64 << 20
 """Larger inputs are rejected. The tree and names of a text take about 100 times as much memory."""
 
+_BYTES_BESIDES = 4 << 10
+"""The cost of a file besides its text, in bytes of text."""
 STDIN = "-"
 _HERE = f".{os.sep}"
 
@@ -32,6 +34,11 @@ class Input(NamedTuple):
     error: str | None = None
     was_found: bool = False
     """Whether the file was found in a folder rather than named."""
+
+    @property
+    def cost(self) -> int:
+        """The work that it is, in bytes of text."""
+        return self.size + _BYTES_BESIDES
 
 
 def collect(

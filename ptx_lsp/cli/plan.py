@@ -40,7 +40,7 @@ class Plan:
         self._options = options
         self._is_cached = not options.no_cache and not os.environ.get("PTX_LINT_NO_CACHE")
         self._remember_rules()
-        self._configs: dict[Path, Config] = {}
+        self._configs: dict[str, Config] = {}
         """By folder."""
         self._by_file: dict[Path, Config] = {}
         self._choice = Choice(
@@ -64,11 +64,12 @@ class Plan:
     @property
     def here(self) -> Config:
         """The settings of the run as a whole."""
-        return self._config(Path())
+        return self._config("")
 
     def files(self, inputs: Iterable[Input]) -> list[Path]:
         """The configurations that apply to any of the inputs."""
-        found = {self._config_of(one).path for one in inputs} | {self.here.path}
+        configs = [*(self._config_of(one) for one in inputs), self.here]
+        found = {one.path for one in {id(one): one for one in configs}.values()}
         return [path for path in found if path is not None]
 
     @property
@@ -171,16 +172,16 @@ class Plan:
 
     def _config_of(self, one: Input) -> Config:
         name = self._named(one)
-        return self._config(Path(name).parent if name is not None else Path())
+        return self._config(os.path.split(name)[0] if name is not None else "")
 
-    def _config(self, folder: Path) -> Config:
+    def _config(self, folder: str) -> Config:
         options = self._options
         if options.no_config:
             return DEFAULT
         found = self._configs.get(folder)
         if found is None:
             try:
-                found = self._configs[folder] = self._read(folder)
+                found = self._configs[folder] = self._read(Path(folder))
             except ConfigError as error:
                 raise UsageError(str(error)) from error
         return found

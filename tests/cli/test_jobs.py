@@ -13,6 +13,7 @@ import pytest
 
 from ptx_lsp.cli.checking import jobs, processes
 from ptx_lsp.cli.inputs import Input
+from ptx_lsp.lint.configuration import config
 from tests.cli.conftest import BAD, GOOD, Lint
 
 COMMAND = [sys.executable, "-m", "ptx_lsp"]
@@ -104,3 +105,26 @@ def test_progress_only_in_a_terminal(
     assert "Checking" not in shown.out
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert lint("--quiet", good).err == ""
+
+
+def test_work_is_divided_by_cost_into_consecutive_parts() -> None:
+    assert processes.divided([1] * 10, 3) == [range(4), range(4, 8), range(8, 10)]
+    assert processes.divided([100, 1, 1, 1], 2) == [range(1), range(1, 4)]
+    assert processes.divided([1, 1, 100, 1], 4) == [range(3), range(3, 4)]
+    assert processes.divided([0, 0], 8) == [range(1), range(1, 2)]
+    assert processes.divided([], 8) == []
+
+
+def test_a_configuration_is_looked_up_once_for_each_folder(
+    lint: Lint, many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[Path] = []
+    find = config.find
+
+    def counted(folder: Path) -> Path | None:
+        looked_up.append(folder)
+        return find(folder)
+
+    monkeypatch.setattr(config, "find", counted)
+    lint("--jobs", "1", many)
+    assert len(looked_up) <= 2 * len({many, Path()})  # the folder of all files, and the current one

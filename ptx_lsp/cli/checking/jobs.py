@@ -23,8 +23,6 @@ _WORTH_A_PROCESS = 1 << 20
 """Bytes: with less work per process, starting processes costs more than it gains."""
 LONG = 4 << 20
 """Bytes from which on progress is shown; about some seconds."""
-_BYTES_BESIDES = 4 << 10
-"""The cost of a file besides its text, in bytes of text."""
 
 
 def check_all(
@@ -73,7 +71,7 @@ def _check_all(
     with _progress(inputs, show_progress) as advance:
         for one, report in zip(inputs, reports, strict=True):
             yield report
-            advance(_cost(one))
+            advance(one.cost)
 
 
 def check(one: Input, settings: Settings) -> FileReport:
@@ -87,7 +85,7 @@ def check(one: Input, settings: Settings) -> FileReport:
 
 def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:
     """`jobs`, else limited by the number of cores and the amount of work; never more than inputs."""
-    wanted = jobs or min(cores, sum(map(_cost, inputs)) // _WORTH_A_PROCESS)
+    wanted = jobs or min(cores, sum(one.cost for one in inputs) // _WORTH_A_PROCESS)
     return max(1, min(wanted, len(inputs)))
 
 
@@ -96,10 +94,6 @@ def _cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _cost(one: Input) -> int:
-    return one.size + _BYTES_BESIDES
 
 
 def _here(works: Iterable[Work]) -> Iterator[FileReport]:
@@ -117,7 +111,7 @@ def _in_processes(works: Sequence[Work], count: int) -> Iterator[FileReport]:
 
 @contextmanager
 def _progress(inputs: Sequence[Input], wanted: bool) -> Generator[Callable[[int], None]]:
-    total = sum(map(_cost, inputs))
+    total = sum(one.cost for one in inputs)
     if not (wanted and total >= LONG and sys.stderr.isatty()):
         yield lambda cost: None
         return

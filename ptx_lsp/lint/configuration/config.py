@@ -149,6 +149,8 @@ def layers(config: Config, path: str | PurePath | None) -> tuple[Choice, ...]:
 
 def is_excluded(config: Config, path: str | PurePath) -> bool:
     """Whether `exclude` matches a file, or a folder that contains it."""
+    if not config.exclude:
+        return False
     inside = relative(config, path)
     return any(matches(pattern, inside) for pattern in config.exclude)
 
