@@ -125,7 +125,8 @@ def directive_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T
     """Makes `compute` run once for all revisions of a function that have the same directives.
 
     It may depend on the head of the function, on the directives in it (`Body.directives`), on the symbols
-    that these name, and on the version and target of the module.
+    that these name, and on the version and target of the module. If it is a tuple of results, whether it is
+    empty must not depend on plain names and the numbers of registers (`directive_shape.py`).
     """
     DIRECTIVE_FACTS.add(compute)
     return fact(compute)

@@ -19,6 +19,7 @@ from analyses.instructions.uses_and_defs import FunctionInstructions, instructio
 from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having, woken_by
 from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
@@ -42,6 +43,19 @@ _SOURCES: Final = InstructionWake(opcodes=("mov", "cvta", "add", "sub"), where=_
 """Instructions whose results may have provenance without an operand that has one; also `_LOADED`, in a kernel
 with a parameter declared with `.ptr`.
 """
+
+
+def _has_pointer_parameter(function: Function) -> bool:
+    return any(
+        word.text == ".ptr"
+        for parameter in function.body.parameters
+        if isinstance(parameter, Variable)
+        for word in parameter.declaration.modifiers
+    )
+
+
+POINTERS: Final = woken_by(_SOURCES) | (woken_by(_LOADED) & having(_has_pointer_parameter))
+"""What a function needs for a register to have provenance."""
 
 
 class Provenance(NamedTuple):
@@ -171,15 +185,6 @@ def _pointer_accesses(
             if origin is not None:
                 found.append(PointerAccess(node, address, origin, size_bytes(node.opcode.text)))
     return tuple(found)
-
-
-def _has_pointer_parameter(function: Function) -> bool:
-    return any(
-        word.text == ".ptr"
-        for parameter in function.body.parameters
-        if isinstance(parameter, Variable)
-        for word in parameter.declaration.modifiers
-    )
 
 
 class _Tracing:

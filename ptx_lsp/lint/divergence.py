@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
@@ -11,7 +12,15 @@ from analyses.divergence.uniformity import Reason, uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes, woken_by
+from ptx_lsp.model.instructions.features import GUARDED, PREDEFINED
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.place import Place
+
+MAY_DIVERGE: Final = woken_by(InstructionWake(features=GUARDED)) | opcodes("brx")
+"""Without it, all threads execute the same instructions."""
+MAY_KNOW_LANES: Final = woken_by(InstructionWake(features=PREDEFINED))
+"""Without it, no value is known to differ between lanes."""
 
 _MOST = 3
 """The maximum number of reasons."""

@@ -3,6 +3,9 @@
 A rule is one file in `rules/`: a generator of findings over a function or over a module. Its docstring is its
 documentation: a first line, then the sections *What it does*, *Why it matters*, *Example*, *Use instead* and
 *Fix safety*. The two code blocks are run as tests.
+
+What wakes a rule is data (`function_wakes.py`): it runs only for functions that have it. By default, a rule
+always runs.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from functools import wraps
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions, instructions
+from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions, woken_by
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
@@ -98,7 +101,7 @@ def instruction_rule(
 
     def decorate(check: Callable[[Function, nodes.Instruction], Iterator[Finding]]) -> Rule:
         findings = collect_over_instructions(wake)(check)
-        rule = function_rule(name, code, wake=instructions(wake))(lambda function: iter(findings(function)))
+        rule = function_rule(name, code, wake=woken_by(wake))(lambda function: iter(findings(function)))
         return rule._replace(docstring=check.__doc__ or "")
 
     return decorate

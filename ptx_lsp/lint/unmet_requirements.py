@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.features import FEATURES
@@ -20,8 +21,10 @@ from ptx_lsp.model.directives.requirements import (
     special_register_demands,
 )
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import FAILED_CHECKS, collect_over_functions, woken_by
 from ptx_lsp.model.instructions.checks import checks
+from ptx_lsp.model.instructions.features import PREDEFINED
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.named_tuple import NamedTuple
@@ -48,8 +51,11 @@ def unmet_requirements(module: Module) -> Iterator[UnmetRequirement]:
         return
     for demand in _demands(module, directives_outside(module), declarations_outside(module)):
         yield from _of_demand(demand, version, target)
-    yield from collect_over_functions(_of_function, module)
+    yield from collect_over_functions(_of_function, module, _MAY_REQUIRE)
     yield from collect_over_functions(_of_directives, module)
+
+
+_MAY_REQUIRE: Final = FAILED_CHECKS | woken_by(InstructionWake(features=PREDEFINED))
 
 
 @fact

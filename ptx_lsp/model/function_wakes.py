@@ -47,15 +47,15 @@ ALWAYS: Final = FunctionWake(())
 
 def opcodes(*names: str) -> FunctionWake:
     """An instruction with one of these opcodes, such as `bar`, with any modifiers."""
-    return instructions(InstructionWake(opcodes=names))
+    return woken_by(InstructionWake(opcodes=names))
 
 
-def instructions(wake: InstructionWake) -> FunctionWake:
+def woken_by(wake: InstructionWake) -> FunctionWake:
     """An instruction that satisfies `wake`."""
-    bit = _new_bit()
-    _of_wakes[wake.bit] = bit
-    _of_instructions.clear()
-    return FunctionWake((bit,))
+    if wake.bit not in _of_wakes:
+        _of_wakes[wake.bit] = _new_bit()
+        _of_instructions.clear()
+    return FunctionWake((_of_wakes[wake.bit],))
 
 
 def having(condition: Callable[[Function], object]) -> FunctionWake:
@@ -83,6 +83,7 @@ _of_wakes: Final[dict[int, int]] = {}
 """The bits for conditions on instructions, by their bits in `function_wakes`."""
 _of_instructions: Final[dict[int, int]] = {}
 """The bits for `function_wakes`."""
+_MOST_KNOWN: Final = 10_000
 _conditions: Final[dict[int, Callable[[Function], object]]] = {}
 
 
@@ -102,13 +103,23 @@ def function_features(function: Function) -> int:
         known = _of_instructions.get(wakes)
         found = _features_of(wakes) if known is None else known
         for bit, condition in _conditions.items():
-            if condition(function):
+            if _is_true(condition, function):
                 found |= bit
         function.features = found
     return found
 
 
+def _is_true(condition: Callable[[Function], object], function: Function) -> bool:
+    """Also if `condition` fails: the pass then fails, by itself."""
+    try:
+        return bool(condition(function))
+    except Exception:
+        return True
+
+
 def _features_of(wakes: int) -> int:
+    if len(_of_instructions) >= _MOST_KNOWN:
+        _of_instructions.clear()
     found = _highest
     for bit, own in _of_wakes.items():
         if wakes & bit:

@@ -10,6 +10,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 _NEEDED = {
     ("copy", "wait"): "a `cp.async.wait_group` or `cp.async.wait_all`",
@@ -23,7 +24,7 @@ _NEEDED = {
 }
 
 
-@function_rule("async-copy-not-waited", code="W241")
+@function_rule("async-copy-not-waited", code="W241", wake=opcodes("cp"))
 def async_copy_not_waited(function: Function) -> Iterator[Finding]:
     """An asynchronous copy that the kernel never waits for.
 

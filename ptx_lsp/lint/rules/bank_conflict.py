@@ -9,11 +9,13 @@ from analyses.divergence.memory_access import WarpAccess, accesses_by_lane, may_
 from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.divergence import MAY_KNOW_LANES
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 
-@function_rule("bank-conflict", code="P312")
+@function_rule("bank-conflict", code="P312", wake=opcodes("ld", "st") & MAY_KNOW_LANES)
 def bank_conflict(function: Function) -> Iterator[Finding]:
     """An access to shared memory whose lanes use different words of one bank.
 

@@ -10,6 +10,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.argument_match import ArgumentMismatch, argument_mismatch
 from ptx_lsp.model.calls.calls import Call, Callee, Formal, calls
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 from ptx_lsp.model.place import Located
 from ptx_lsp.model.symbols import (
     AggregateName,
@@ -27,7 +28,7 @@ from ptx_lsp.syntax import nodes
 _TABLE = "the label of a `.callprototype` or `.calltargets`"
 
 
-@function_rule("call-mismatch", code="E115")
+@function_rule("call-mismatch", code="E115", wake=opcodes("call"))
 def call_mismatch(function: Function) -> Iterator[Finding]:
     """A call that does not match its callee.
 

@@ -9,6 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import woken_by
 from ptx_lsp.model.instructions.features import WITH_BANK
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
@@ -73,12 +74,15 @@ def _in_directives(function: Function) -> Iterator[Finding]:
         yield from _of_declaration(module_of(function), declared)
 
 
-@each_function()
+_WITH_BANK = InstructionWake(features=WITH_BANK)
+
+
+@each_function(woken_by(_WITH_BANK))
 def _in_functions(function: Function) -> Iterator[Finding]:
     yield from _of_instructions(function)
 
 
-@collect_over_instructions(InstructionWake(features=WITH_BANK))
+@collect_over_instructions(_WITH_BANK)
 def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     bank = instruction.opcode.bank
     if bank is None:

@@ -10,6 +10,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.directives.debugging import (
+    ATTRIBUTED,
     files,
     function_names,
     has_syntax_errors,
@@ -18,7 +19,7 @@ from ptx_lsp.model.directives.debugging import (
     unplaced,
 )
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, having
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -71,7 +72,7 @@ def debug_directive(module: Module) -> Iterator[Finding]:
     yield from _of_sections(module)
     yield from _numbers(module)
     yield from _of_function_names(module)
-    for one in collect_over_functions(unplaced, module):
+    for one in collect_over_functions(unplaced, module, ATTRIBUTED):
         if not is_placed_earlier(module, one):
             shown = " ".join(map(str, one.position))
             message = f"`inlined_at` refers to a position that no earlier `.loc` has: {shown}"
@@ -80,7 +81,8 @@ def debug_directive(module: Module) -> Iterator[Finding]:
 
 def _of_function_names(module: Module) -> Iterator[Finding]:
     labels = {label.text for _, node in sections(module) for label in node.labels} | {".debug_str"}
-    unknown = [one for one in collect_over_functions(function_names, module) if one.name not in labels]
+    found = collect_over_functions(function_names, module, ATTRIBUTED)
+    unknown = [one for one in found if one.name not in labels]
     if unknown and not has_syntax_errors(module):  # behind one a section may be hidden
         for one in unknown:
             message = (
@@ -125,7 +127,12 @@ _LONG = re.compile(rb"(?:\.loc|inlined_at|\+)\s*[\s\w]*?\w{9}")
 """Shorter numbers are never too large."""
 
 
-@each_function()
+def _has_locations(function: Function) -> bool:
+    item = function.item
+    return function.module.document.source.data.find(b".loc", item.start, item.end) >= 0
+
+
+@each_function(having(_has_locations))
 def _numbers(function: Function) -> Iterator[Finding]:
     item = function.item
     if _LONG.search(function.module.document.source.data, item.start, item.end) is None:

@@ -8,10 +8,11 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("deprecated-form", code="W269", tag="deprecated")
+@function_rule("deprecated-form", code="W269", tag="deprecated", wake=FAILED_CHECKS)
 def deprecated_form(function: Function) -> Iterator[Finding]:
     """A deprecated form of an instruction.
 

@@ -7,14 +7,23 @@ from collections.abc import Iterator
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import divergence_finding, possibly_divergent
+from ptx_lsp.lint.divergence import MAY_DIVERGE, divergence_finding, possibly_divergent
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import woken_by
+from ptx_lsp.model.instructions.wakes import InstructionWake
 
 _BARRIERS = frozenset({"bar", "barrier"})
 
 
-@function_rule("divergent-aligned", code="W251")
+def _is_aligned(spelling: str) -> bool:
+    return "aligned" in spelling and spelling.partition(".")[0] not in _BARRIERS
+
+
+@function_rule(
+    "divergent-aligned", code="W251",
+    wake=woken_by(InstructionWake(spelled=_is_aligned)) & MAY_DIVERGE,
+)
 def divergent_aligned(function: Function) -> Iterator[Finding]:
     """An `.aligned` instruction reached by only some threads of a warp.
 
@@ -85,10 +94,6 @@ def divergent_aligned(function: Function) -> Iterator[Finding]:
         finding = divergence_finding(function, step, counts_exited=True)
         if finding is not None:
             yield finding
-
-
-def _is_aligned(spelling: str) -> bool:
-    return "aligned" in spelling and spelling.partition(".")[0] not in _BARRIERS
 
 
 _aligned = instructions_matching(_is_aligned)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
-from ptx_lsp.lint.divergence import divergence_finding, possibly_divergent
+from ptx_lsp.lint.divergence import MAY_DIVERGE, divergence_finding, possibly_divergent
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 
-@function_rule("divergent-barrier", code="W250")
+@function_rule("divergent-barrier", code="W250", wake=opcodes("bar", "barrier") & MAY_DIVERGE)
 def divergent_barrier(function: Function) -> Iterator[Finding]:
     """A barrier reached by only some threads of a warp.
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having
 from ptx_lsp.model.symbols import Register, Variable
 
 
-@function_rule("duplicate-name", code="E102")
+@function_rule("duplicate-name", code="E102", wake=having(lambda function: function.body.duplicates))
 def duplicate_name(function: Function) -> Iterator[Finding]:
     """A register, variable, parameter or label declared twice in one block.
 

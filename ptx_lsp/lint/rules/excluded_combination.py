@@ -10,10 +10,11 @@ from ptx_lsp.lint.fixes.suggestions import Suggestion
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("excluded-combination", code="E164")
+@function_rule("excluded-combination", code="E164", wake=FAILED_CHECKS)
 def excluded_combination(function: Function) -> Iterator[Finding]:
     """Modifiers or operands that exclude each other.
 

@@ -17,9 +17,13 @@ from ptx_lsp.lint.divergence import reasons
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import woken_by
+from ptx_lsp.model.instructions.wakes import InstructionWake
+
+_PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
 
 
-@function_rule("false-uni", code="W252")
+@function_rule("false-uni", code="W252", wake=woken_by(InstructionWake(spelled=_PROMISES.__contains__)))
 def false_uni(function: Function) -> Iterator[Finding]:
     """A `.uni` on a branch that is divergent.
 
@@ -98,7 +102,6 @@ def false_uni(function: Function) -> Iterator[Finding]:
         yield Finding(place, message, tuple(reasons(function, step.number)), remedy, severity)
 
 
-_PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
 _THROUGH = frozenset({"brx", "call"})
 _promising = instructions_matching(_PROMISES.__contains__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow.pointer_provenance import PointerAccess, pointer_accesses
+from analyses.dataflow.pointer_provenance import POINTERS, PointerAccess, pointer_accesses
 from ptx_lsp.facts import collect_over_results
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
@@ -15,7 +15,7 @@ from ptx_lsp.model.function import Function
 _SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
 
-@function_rule("generic-access", code="P304")
+@function_rule("generic-access", code="P304", wake=POINTERS)
 def generic_access(function: Function) -> Iterator[Finding]:
     """A generic access to memory whose state space is known.
 

@@ -11,7 +11,7 @@ from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.calls.compiled import compiled
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, woken_by
 from ptx_lsp.model.instructions.features import CALL_PARAMETER
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
@@ -93,7 +93,7 @@ def load_before_call(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: the intended call is unknown.
     """
-    found = list(collect_over_functions(_early_loads, module))
+    found = list(collect_over_functions(_early_loads, module, _LOADING))
     known = compiled(module) if found else {}
     for load in found:
         message = f"no earlier call returns a value in `{load.variable.name}`"
@@ -106,6 +106,10 @@ class _Load(NamedTuple):
     function: str
     place: Place
     variable: Variable
+
+
+_LOADS = InstructionWake(opcodes=("ld",), features=CALL_PARAMETER)
+_LOADING = woken_by(_LOADS)
 
 
 @fact
@@ -133,7 +137,7 @@ def _identity(variable: Variable) -> tuple[int, str]:
     return id(variable.declarator), variable.name
 
 
-@collect_over_instructions(InstructionWake(opcodes=("ld",), features=CALL_PARAMETER))
+@collect_over_instructions(_LOADS)
 def _loads(
     function: Function, instruction: nodes.Instruction
 ) -> Iterator[tuple[nodes.Name, Variable]]:

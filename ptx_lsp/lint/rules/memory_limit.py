@@ -12,7 +12,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.calls.compiled import compiled_with
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, having
 from ptx_lsp.model.instructions.layout import parameter_bytes, size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count
@@ -65,7 +65,7 @@ def memory_limit(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: larger shared memory must be requested at launch.
     """
-    used = list(collect_over_functions(_shared, module))
+    used = list(collect_over_functions(_shared, module, _WITH_VARIABLES))
     if _bytes(one for each in used for one in each.variables) > MAX_STATIC_SHARED_BYTES:
         yield from _of_kernels(module, {each.function: each.variables for each in used})
     outside = (one for one in module.variables if isinstance(one, Variable) and one.space == ".const")
@@ -79,6 +79,9 @@ class _Shared(NamedTuple):
 
     function: str
     variables: tuple[Variable, ...]
+
+
+_WITH_VARIABLES = having(lambda function: function.linked or function.body.variables)
 
 
 @fact

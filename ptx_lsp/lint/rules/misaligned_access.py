@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.access import StaticAccess, accesses
+from ptx_lsp.model.function_wakes import woken_by
+from ptx_lsp.model.instructions.access import VARIABLE_ACCESS, StaticAccess, accesses
 from ptx_lsp.model.instructions.layout import address_alignment
 
 _SPACES = frozenset({".shared", ".global", ".const", ".local"})
 """Not `.param`: ptxas decides where parameters are."""
 
 
-@function_rule("misaligned-access", code="W203")
+@function_rule("misaligned-access", code="W203", wake=woken_by(VARIABLE_ACCESS))
 def misaligned_access(function: Function) -> Iterator[Finding]:
     """An access to a variable that is not known to be sufficiently aligned.
 

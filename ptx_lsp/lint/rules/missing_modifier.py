@@ -10,10 +10,11 @@ from ptx_lsp.lint.fixes.suggestions import Suggestion, either
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("missing-modifier", code="E162")
+@function_rule("missing-modifier", code="E162", wake=FAILED_CHECKS)
 def missing_modifier(function: Function) -> Iterator[Finding]:
     """An instruction that lacks a required modifier.
 

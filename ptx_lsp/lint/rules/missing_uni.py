@@ -11,9 +11,10 @@ from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 
-@function_rule("missing-uni", code="P310", severity="hint")
+@function_rule("missing-uni", code="P310", severity="hint", wake=opcodes("bra"))
 def missing_uni(function: Function) -> Iterator[Finding]:
     """A uniform branch without `.uni`.
 

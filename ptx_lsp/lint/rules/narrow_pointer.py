@@ -9,11 +9,12 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.widening import widen
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.syntax import nodes
 
 
-@function_rule("narrow-pointer", code="E187")
+@function_rule("narrow-pointer", code="E187", wake=FAILED_CHECKS)
 def narrow_pointer(function: Function) -> Iterator[Finding]:
     """A 32-bit address where addresses have 64 bits.
 

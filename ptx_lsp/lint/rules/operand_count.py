@@ -9,11 +9,12 @@ from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 
 
-@function_rule("operand-count", code="E165")
+@function_rule("operand-count", code="E165", wake=FAILED_CHECKS)
 def operand_count(function: Function) -> Iterator[Finding]:
     """An instruction with too many or too few operands.
 

@@ -9,13 +9,14 @@ from ptx_lsp.facts import collect_over_results
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import woken_by
 from ptx_lsp.model.instructions import access
 from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
 
-@function_rule("out-of-bounds", code="W240")
+@function_rule("out-of-bounds", code="W240", wake=woken_by(access.VARIABLE_ACCESS) | origins.POINTERS)
 def out_of_bounds(function: Function) -> Iterator[Finding]:
     """An access outside the variable that it names.
 

@@ -9,10 +9,11 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.indirect import indirect_calls
 from ptx_lsp.model.calls.prototype import promise_difference
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 from ptx_lsp.model.symbols import Prototype
 
 
-@function_rule("prototype-promise", code="W217")
+@function_rule("prototype-promise", code="W217", wake=opcodes("call"))
 def prototype_promise(function: Function) -> Iterator[Finding]:
     """A call prototype whose attributes differ from those of the called function.
 

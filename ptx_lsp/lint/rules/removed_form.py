@@ -9,10 +9,11 @@ from ptx_lsp.lint.fixes.insertion_edits import insert_missing
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("removed-form", code="E169")
+@function_rule("removed-form", code="E169", wake=FAILED_CHECKS)
 def removed_form(function: Function) -> Iterator[Finding]:
     """A form that newer versions or targets have removed.
 

@@ -8,10 +8,11 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("repeated-modifier", code="E163")
+@function_rule("repeated-modifier", code="E163", wake=FAILED_CHECKS)
 def repeated_modifier(function: Function) -> Iterator[Finding]:
     """A duplicate modifier.
 

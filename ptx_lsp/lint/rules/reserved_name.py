@@ -9,6 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, each_functions_directives, module_rule
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
@@ -18,6 +19,7 @@ _WORDS = {
     "function_name": "it is a keyword of `.loc`",
     "inlined_at": "it is a keyword of `.loc`",
 }
+_LABELS = ("_", *_WORDS)
 
 
 @module_rule("reserved-name", code="E192")
@@ -93,7 +95,12 @@ def _of_heads(function: Function) -> Iterator[Finding]:
             yield Finding(function.place(name), message)
 
 
-@each_function()
+def _may_have_labels(function: Function) -> bool:
+    """Whether one of the words is declared at all."""
+    return any(word in scope.names for scope in function.body.scopes for word in _LABELS)
+
+
+@each_function(having(_may_have_labels))
 def _of_labels(function: Function) -> Iterator[Finding]:
     for statement in function.body.statements:
         if type(statement) is nodes.Label:

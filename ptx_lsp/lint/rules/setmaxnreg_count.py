@@ -9,9 +9,10 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import operand_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 
-@function_rule("setmaxnreg-count", code="E189")
+@function_rule("setmaxnreg-count", code="E189", wake=opcodes("setmaxnreg"))
 def setmaxnreg_count(function: Function) -> Iterator[Finding]:
     """A `setmaxnreg.dec` to more registers than the kernel ever has.
 

@@ -19,7 +19,7 @@ from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, opcodes
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 
@@ -32,6 +32,7 @@ _CALLS = {
     "indirect": "through a register is not inlined",
     "recursive": "to a recursive function is not inlined",
 }
+_REQUESTS = opcodes("setmaxnreg")
 
 
 @module_rule("setmaxnreg-ignored", code="W244")
@@ -83,7 +84,7 @@ def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
     The fix is safe, because the kernel computes the same. `.minnctapersm 1` requires no more than every
     launch does, and lets ptxas use all registers that a block of that size can have.
     """
-    for name in dict.fromkeys(collect_over_functions(_with_requests, module)):
+    for name in dict.fromkeys(collect_over_functions(_with_requests, module, _REQUESTS)):
         function = module.definitions.get(name)
         if function is not None and requests(function):  # of several with one name it may be another
             yield from _of_kernel(function)

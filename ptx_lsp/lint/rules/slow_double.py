@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import woken_by
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.syntax import nodes
@@ -15,8 +16,10 @@ _SLOW = frozenset({50, 52, 53, 61, 62, 75, 86, 89, 120, 121})
 """CUDA C++ Programming Guide, "Arithmetic Instructions": 2 to 4 results a clock, of floats 64 to 128."""
 _ARITHMETIC = frozenset({"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt"})
 
+_DOUBLE = InstructionWake(_ARITHMETIC, spelled=lambda spelling: spelling.endswith(".f64"))
 
-@function_rule("slow-double", code="P305")
+
+@function_rule("slow-double", code="P305", wake=woken_by(_DOUBLE))
 def slow_double(function: Function) -> Iterator[Finding]:
     """Double precision on a target where it is slow.
 
@@ -78,6 +81,6 @@ def slow_double(function: Function) -> Iterator[Finding]:
         yield Finding(function.place(first), message)
 
 
-@collect_over_instructions(InstructionWake(_ARITHMETIC, spelled=lambda spelling: spelling.endswith(".f64")))
+@collect_over_instructions(_DOUBLE)
 def _opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[nodes.Opcode]:
     yield instruction.opcode

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
-from ptx_lsp.model.directives.pragmas import stray_masks
+from ptx_lsp.model.directives.pragmas import masks, stray_masks
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having_directives
 
 
-@function_rule("stray-pragma", code="W218")
+@function_rule("stray-pragma", code="W218", wake=having_directives(masks))
 def stray_pragma(function: Function) -> Iterator[Finding]:
     """A `.pragma` about a load that does not precede one.
 

@@ -11,7 +11,7 @@ from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.directives import directives_of, outside, unknown_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, having
 from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place, anchor
@@ -25,6 +25,7 @@ _BLANK = re.compile(r"\s*")
 _TOKEN = re.compile(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
 _OPERATORS = "+-*/%~!&|^<>=?("
 _LONGEST = 30
+_UNDECLARED = having(lambda function: function.undeclared)
 
 
 @module_rule("syntax-error", code="E100")
@@ -94,7 +95,7 @@ def syntax_error(module: Module) -> Iterator[Finding]:
                 yield finding
 
 
-    for one in collect_over_functions(missing_semicolons, module):
+    for one in collect_over_functions(missing_semicolons, module, _UNDECLARED):
         message = f"expected `;` before {_shown(one.opcode)}"
         remedy = FixProposal("Insert `;`", (Replacement(one.gap, ";"),))
         yield Finding(one.place, message, ((one.gap, "`;` is missing from an instruction"),), remedy)

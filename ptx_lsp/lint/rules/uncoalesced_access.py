@@ -18,11 +18,13 @@ from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
+from ptx_lsp.lint.divergence import MAY_KNOW_LANES
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 
-@function_rule("uncoalesced-access", code="P311")
+@function_rule("uncoalesced-access", code="P311", wake=opcodes("ld", "st", "ldu") & MAY_KNOW_LANES)
 def uncoalesced_access(function: Function) -> Iterator[Finding]:
     """An access to global memory that touches many more sectors than necessary.
 

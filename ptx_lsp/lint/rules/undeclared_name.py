@@ -10,6 +10,7 @@ from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.body import Free
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having
 from ptx_lsp.model.instructions.missing_semicolons import missing_semicolons
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
@@ -80,7 +81,10 @@ def undeclared_name(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
-@each_function()
+_UNDECLARED = having(lambda one: one.undeclared or one.undeclared_late or one.early_uses)
+
+
+@each_function(_UNDECLARED)
 def _in_functions(function: Function) -> Iterator[Finding]:
     for use, declared in function.early_uses:
         yield _early(function, use.name, declared)

@@ -8,10 +8,11 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.indirect import indirect_calls, undescribed
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 from ptx_lsp.model.symbols import Prototype
 
 
-@function_rule("undescribed-callee", code="W219")
+@function_rule("undescribed-callee", code="W219", wake=opcodes("call"))
 def undescribed_callee(function: Function) -> Iterator[Finding]:
     """An indirect call to a function that its list or prototype does not describe.
 

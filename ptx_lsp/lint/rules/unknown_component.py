@@ -8,15 +8,18 @@ from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import woken_by
 from ptx_lsp.model.instructions.arguments import COMPONENTS
 from ptx_lsp.model.instructions.components import WrongComponent, wrong_components
+from ptx_lsp.model.instructions.features import MEMBER
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Register, Variable
 
 _OF_PTX_1 = frozenset({".0", ".1", ".2"})
 
 
-@function_rule("unknown-component", code="E171")
+@function_rule("unknown-component", code="E171", wake=woken_by(InstructionWake(features=MEMBER)))
 def unknown_component(function: Function) -> Iterator[Finding]:
     """A component, such as `.x`, that the name does not have.
 

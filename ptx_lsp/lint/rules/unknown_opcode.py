@@ -10,10 +10,11 @@ from ptx_lsp.lint.fixes.suggestions import Suggestion, either, fitting_names, re
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("unknown-opcode", code="E160")
+@function_rule("unknown-opcode", code="E160", wake=FAILED_CHECKS)
 def unknown_opcode(function: Function) -> Iterator[Finding]:
     """An instruction that does not exist in PTX.
 

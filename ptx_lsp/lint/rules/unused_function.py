@@ -10,7 +10,7 @@ from ptx_lsp.lint.diagnostic import Finding, FixProposal
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, having
 from ptx_lsp.model.instructions.uses import names_elsewhere
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -73,8 +73,8 @@ def unused_function(module: Module) -> Iterator[Finding]:
     """
     if not all_well_formed(module):
         return
-    named = names_elsewhere(module) | set(collect_over_functions(_named, module))
-    for symbol in collect_over_functions(_of_this_file, module):
+    named = names_elsewhere(module) | set(collect_over_functions(_named, module, _LINKED))
+    for symbol in collect_over_functions(_of_this_file, module, _OF_THIS_FILE):
         if symbol.name in named:
             continue
         every = list(_declarations(module, symbol.name))
@@ -88,18 +88,27 @@ def unused_function(module: Module) -> Iterator[Finding]:
         yield Finding(symbol.place, message, alternatives=(remedy,) if len(every) == 1 else ())
 
 
+_LINKED = having(lambda function: function.linked)
+
+
 @fact
 def _named(function: Function) -> tuple[str, ...]:
     """The names of the module that a function uses besides its own."""
     return tuple(name for name in function.linked if name != function.name)
 
 
+def _is_of_this_file(function: Function) -> bool:
+    """Whether no other file can call it."""
+    symbol = function.symbol
+    return symbol.is_definition and not symbol.is_kernel and not symbol.linkage
+
+
+_OF_THIS_FILE = having(_is_of_this_file)
+
+
 @fact
 def _of_this_file(function: Function) -> tuple[FunctionName, ...]:
-    """The function, if no other file can call it."""
-    symbol = function.symbol
-    is_own = symbol.is_definition and not symbol.is_kernel and not symbol.linkage
-    return (symbol,) if is_own else ()
+    return (function.symbol,) if _is_of_this_file(function) else ()
 
 
 def _declarations(module: Module, name: str) -> Iterator[FunctionName]:

@@ -10,7 +10,7 @@ from ptx_lsp.lint.diagnostic import Finding, FixProposal
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, having
 from ptx_lsp.model.instructions.uses import names_elsewhere, unused
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -63,10 +63,13 @@ def unused_label(module: Module) -> Iterator[Finding]:
     The fix removes the label. A branch to it may be missing instead, so it is not applied by default.
     """
     elsewhere = names_elsewhere(module)
-    for label, whole in collect_over_functions(_without_use, module):
+    for label, whole in collect_over_functions(_without_use, module, _LABELLED):
         if label.name not in elsewhere:
             remedy = FixProposal(f"Remove `{label.name}:`", (deletion(whole),), safe=False)
             yield Finding(label.place, f"label `{label.name}` is never used", fix=remedy)
+
+
+_LABELLED = having(lambda function: function.body.labels)
 
 
 @fact

@@ -11,6 +11,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 _MESSAGES: dict[Access, str] = {
     "read": "reads `{}`, an accumulator of a `wgmma.mma_async` that is still in flight",
@@ -26,7 +27,7 @@ _CONSEQUENCES: dict[Access, str] = {
 }
 
 
-@function_rule("wgmma-in-flight", code="W243")
+@function_rule("wgmma-in-flight", code="W243", wake=opcodes("wgmma"))
 def wgmma_in_flight(function: Function) -> Iterator[Finding]:
     """An access to a register of a `wgmma.mma_async` that is still in flight.
 

@@ -9,6 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 _MESSAGES: dict[MissingStep, str] = {
     "fence": "no path from a `wgmma.fence` reaches this `mma_async`; the first one requires a fence",
@@ -17,7 +18,7 @@ _MESSAGES: dict[MissingStep, str] = {
 }
 
 
-@function_rule("wgmma-not-waited", code="W242")
+@function_rule("wgmma-not-waited", code="W242", wake=opcodes("wgmma"))
 def wgmma_not_waited(function: Function) -> Iterator[Finding]:
     """A `wgmma.mma_async` without a fence, commit or wait.
 

@@ -12,7 +12,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.function_wakes import collect_over_functions, opcodes
 from ptx_lsp.model.module import Module
 
 _CALLS: dict[Reason, str] = {
@@ -20,6 +20,7 @@ _CALLS: dict[Reason, str] = {
     "external": "a call to a function of another file",
     "recursive": "a call to a recursive function",
 }
+_WGMMA = opcodes("wgmma")
 
 
 @module_rule("wgmma-serialised", code="W245")
@@ -92,7 +93,7 @@ def wgmma_serialised(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: a fence may fit in several places, and the call may be necessary.
     """
-    for name in dict.fromkeys(collect_over_functions(_with_wgmma, module)):
+    for name in dict.fromkeys(collect_over_functions(_with_wgmma, module, _WGMMA)):
         function = module.definitions.get(name)
         if function is not None and _mmas(function):  # of several with one name it may be another
             yield from _of_call(function)

@@ -16,12 +16,13 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import possibly_divergent, related
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import opcodes
 
 _FULL = (-1, 0xFFFFFFFF)
 _SYNC = frozenset({"shfl", "vote", "match", "redux", "elect"})
 
 
-@function_rule("wrong-mask", code="W254")
+@function_rule("wrong-mask", code="W254", wake=opcodes("bar", "elect", "match", "redux", "shfl", "vote"))
 def wrong_mask(function: Function) -> Iterator[Finding]:
     """A lane mask that does not match the lanes that execute the instruction.
 

@@ -9,10 +9,11 @@ from ptx_lsp.lint.fixes.suggestions import MOST_OFFERED, either, fitting_names, 
 from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 
 
-@function_rule("wrong-modifier", code="E161")
+@function_rule("wrong-modifier", code="E161", wake=FAILED_CHECKS)
 def wrong_modifier(function: Function) -> Iterator[Finding]:
     """A modifier that this instruction does not support, or not with its other modifiers.
 

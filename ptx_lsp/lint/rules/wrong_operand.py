@@ -11,13 +11,14 @@ from ptx_lsp.lint.opcode import problem_place
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import names_target
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import FAILED_CHECKS
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 
-@function_rule("wrong-operand", code="E166")
+@function_rule("wrong-operand", code="E166", wake=FAILED_CHECKS)
 def wrong_operand(function: Function) -> Iterator[Finding]:
     """An operand of the wrong kind, type or size, or a constant that is out of range.
 

@@ -11,6 +11,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having, woken_by
 from ptx_lsp.model.instructions.features import GUARDED, LABEL, NEGATED
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
@@ -23,7 +24,23 @@ _BRANCHES = frozenset({"bra", "bra.uni"})
 _INDEXED = frozenset({"brx.idx", "brx.idx.uni"})
 
 
-@function_rule("wrong-target", code="E116")
+def _is_unusual(shape: Shape) -> bool:
+    """Whether it is not just a `bra` to a label."""
+    return (
+        shape.opcode != "bra"
+        or len(shape.arguments) != 1
+        or shape.features & ~(GUARDED | NEGATED) != LABEL
+    )
+
+
+def _has_table(function: Function) -> bool:
+    return any(isinstance(one.node, nodes.TargetList) for one in function.body.directives)
+
+
+_UNUSUAL = InstructionWake(opcodes=("bra", "brx"), where=_is_unusual)
+
+
+@function_rule("wrong-target", code="E116", wake=woken_by(_UNUSUAL) | having(_has_table))
 def wrong_target(function: Function) -> Iterator[Finding]:
     """A branch to something other than a label, or an invalid list of targets.
 
@@ -73,16 +90,7 @@ def wrong_target(function: Function) -> Iterator[Finding]:
     yield from _of_tables(function)
 
 
-def _is_unusual(shape: Shape) -> bool:
-    """Whether it is not just a `bra` to a label."""
-    return (
-        shape.opcode != "bra"
-        or len(shape.arguments) != 1
-        or shape.features & ~(GUARDED | NEGATED) != LABEL
-    )
-
-
-@collect_over_instructions(InstructionWake(opcodes=("bra", "brx"), where=_is_unusual))
+@collect_over_instructions(_UNUSUAL)
 def _of_instructions(function: Function, instruction: nodes.Instruction) -> Iterator[Finding]:
     opcode = instruction.opcode.text
     if opcode in _BRANCHES:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.function_wakes import having_directives
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -65,6 +66,10 @@ def attributed_locations(function: Function) -> tuple[nodes.Location, ...]:
     """Every `.loc` of a function with attributes."""
     found = (node for node, _ in function.body.directives)
     return tuple(node for node in found if isinstance(node, nodes.Location) and node.attributes)
+
+
+ATTRIBUTED: Final = having_directives(attributed_locations)
+"""A `.loc` with attributes."""
 
 
 @fact

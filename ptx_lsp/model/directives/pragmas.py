@@ -48,12 +48,13 @@ class Stray(NamedTuple):
 @fact
 def stray_masks(function: Function) -> tuple[Stray, ...]:
     """The `used_bytes_mask` strings that no load follows."""
-    found = ((use, _behind(function, use.node)) for use in _masks(function))
+    found = ((use, _behind(function, use.node)) for use in masks(function))
     return tuple(Stray(use, behind) for use, behind in found if not _is_load(behind))
 
 
 @directive_fact
-def _masks(function: Function) -> tuple[PragmaUse, ...]:
+def masks(function: Function) -> tuple[PragmaUse, ...]:
+    """The `used_bytes_mask` strings in a body."""
     return tuple(
         one
         for one in _pragmas_of(function)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.matching.shape import Shape
@@ -33,9 +34,10 @@ def _may_be_wrong(shape: Shape) -> bool:
     return any(type is not None and type.bytes % size for type in types)
 
 
-_WAKE = InstructionWake(
+VARIABLE_ACCESS: Final = InstructionWake(
     opcodes=("ld", "ldu", "st", "atom", "red"), features=VARIABLE, where=_may_be_wrong
 )
+"""An access to memory at a variable, or near one, that `static_accesses` considers."""
 
 
 class StaticAccess(NamedTuple):
@@ -50,7 +52,7 @@ class StaticAccess(NamedTuple):
     size: int
 
 
-@sparse_instruction_fact(_WAKE)
+@sparse_instruction_fact(VARIABLE_ACCESS)
 def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
     """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions, except those
     that are certainly aligned and within bounds (`_may_be_wrong`).
@@ -65,7 +67,7 @@ def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
                 yield StaticAccess(instruction, address, *base, size)
 
 
-accesses = flattened(_WAKE, static_accesses)
+accesses = flattened(VARIABLE_ACCESS, static_accesses)
 """The static accesses of a function, in order."""
 
 
