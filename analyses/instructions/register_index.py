@@ -64,6 +64,14 @@ class RegisterIndex:
         first = self.firsts.get(declarator)
         return None if first is None else first + _index(register)
 
+    def runs(self, body: Body) -> list[tuple[Register, int]]:
+        """Registers in the order of their indices, each with the number of registers with its type from there
+        on.
+        """
+        if self.is_dense:
+            return [(declared, _count(declared)) for declared in _declared(body)]
+        return [(register, 1) for register in self.registers(body)]
+
     def registers(self, body: Body) -> list[Register]:
         """The registers in the order of their indices."""
         if self.is_dense:

@@ -28,6 +28,7 @@ from ptx_lsp.syntax import nodes
 WINDOW: Final = 512
 """How many positions early an instruction may be scheduled."""
 _TRIES: Final = 8
+_SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt"})
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 
 
@@ -48,6 +49,21 @@ class StraightLineRegion:
         self.live_out = live_out
         self._profiles: dict[bool, _PressureProfile] = {}
         self._hoisted: dict[tuple[int, bool], int] = {}
+
+    @cached_property
+    def bound(self) -> int:
+        """No schedule needs more registers, as if all registers that the region names were live at once."""
+        found = len(self.live_out)
+        for one in self.instructions:
+            found += len(one.uses) + 2 * len(one.defs) + one.materialised_constants + _scratch(one)
+        return found
+
+    @cached_property
+    def tight_bound(self) -> int:
+        """No schedule needs more: the registers in text order, and the results of all instructions that may
+        be hoisted.
+        """
+        return self.text_registers + sum([len(one.defs) for one in self.instructions])
 
     def min_registers(self, is_banked: bool) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
@@ -75,9 +91,13 @@ class StraightLineRegion:
 
     @cached_property
     def _order(self) -> list[int]:
-        text = list(range(len(self.instructions)))
         least = _min_pressure_order(self.instructions, self._dependence, self.live_out)
-        return text if self._peak(text) <= self._peak(least) else least
+        return least if self._peak(least) < self.text_registers else list(range(len(self.instructions)))
+
+    @cached_property
+    def text_registers(self) -> int:
+        """The registers that the region needs in text order."""
+        return self._peak(list(range(len(self.instructions))))
 
     def _profile(self, is_banked: bool) -> _PressureProfile:
         found = self._profiles.get(is_banked)
@@ -86,7 +106,7 @@ class StraightLineRegion:
         return found
 
     def _peak(self, order: list[int]) -> int:
-        return max(self._profile_of(order, False).live, default=0)
+        return max(self._profile_of(order, False).live, default=len(self.live_out))
 
     def _profile_of(self, order: list[int], is_banked: bool) -> _PressureProfile:
         live = set(self.live_out)
@@ -104,9 +124,44 @@ class StraightLineRegion:
         return found
 
 
+def most_registers(regions: Sequence[StraightLineRegion], is_banked: bool) -> int:
+    """The most registers that any of the regions needs (`min_registers`)."""
+    found = 0
+    for region in sorted(regions, key=_bound, reverse=True):
+        if region.bound <= found:
+            break
+        if region.text_registers > found:
+            found = max(found, region.min_registers(is_banked))
+    return found
+
+
+def most_registers_with_hoisting(
+    regions: Sequence[StraightLineRegion], limit: int, is_banked: bool
+) -> int:
+    """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`).
+    Most regions are too small to matter.
+    """
+    end = max(limit, most_registers(regions, is_banked))
+    """Hoisting raises no region above this."""
+    found = 0
+    for region in sorted(regions, key=_bound, reverse=True):
+        if region.bound <= found or end <= found:
+            break
+        if region.tight_bound > found:
+            found = max(found, region.registers_with_hoisting(limit, is_banked))
+    return found
+
+
+def _bound(region: StraightLineRegion) -> int:
+    return region.bound
+
+
 def _scratch(operation: MachineInstruction) -> int:
     """The temporary registers of the machine code sequence that implements the instruction."""
-    opcode, spelling = operation.instruction.opcode, operation.instruction.spelling
+    opcode = operation.instruction.opcode
+    if opcode not in _SEQUENCES:
+        return 0
+    spelling = operation.instruction.spelling
     match opcode:
         case "div" | "rem":
             by_constant = any(

@@ -35,6 +35,7 @@ from analyses.occupancy.launch_bounds import (
     launch_bounds_of,
     thresholds,
 )
+from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
@@ -136,13 +137,10 @@ def register_estimate(
 def _peak(function: Function, target: Target, bounds: LaunchBounds, reserve: int) -> int:
     """The registers that are live at once, with loads hoisted (2)."""
     is_banked = target.number < _LOADS_CONSTANTS
-    least = max((run.min_registers(is_banked) for run in straight_line_regions(function)), default=0)
+    regions = straight_line_regions(function)
+    least = most_registers(regions, is_banked)
     limit = _hoisting_limit(bounds, least + _STACK_POINTER) - reserve
-    peak = max(
-        (run.registers_with_hoisting(limit, is_banked) for run in straight_line_regions(function)),
-        default=0,
-    )
-    return peak + _STACK_POINTER
+    return most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
 
 
 def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
@@ -183,8 +181,7 @@ def _of_callee(function: Function) -> int:
     made = call_graph_node(function)
     if made.is_recursive:
         return _ABI_PEAK
-    own = max((run.min_registers(False) for run in straight_line_regions(function)), default=0)
-    return max(own, _with_calls(function, made))
+    return max(most_registers(straight_line_regions(function), False), _with_calls(function, made))
 
 
 def spread(function: Function, target: Target) -> Spread:

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
+from analyses.bitset import EMPTY
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from ptx_lsp.facts import Previous, incremental_fact
@@ -104,7 +105,8 @@ def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | 
     """The virtual registers of `function`."""
     flow = instructions(function)
     if earlier is None or earlier.value.state.register_index != flow.register_index:
-        sizes = [_size(register.type, register.vector) for register in flow.registers]
+        runs = flow.register_index.runs(function.body)
+        sizes = [size for one, count in runs for size in [_size(one.type, one.vector)] * count]
         return _Lowering(function, flow, sizes).run()
     return _Lowering(function, flow, earlier.value.state.sizes).update(earlier)
 
@@ -129,15 +131,15 @@ class _Lowering:
         self.firsts = [0, *accumulate(self.sizes)]
         self.writers: list[list[InstructionInfo]] = []
         self.readers: list[list[InstructionInfo]] = []
-        self.values: list[tuple[int, ...] | None] = [None] * len(flow.registers)
-        self.in_progress = [False] * len(flow.registers)
-        self.is_allocated = [False] * len(flow.registers)
+        self.values: list[tuple[int, ...] | None] = [None] * flow.count
+        self.in_progress = [False] * flow.count
+        self.is_allocated = [False] * flow.count
         self.eliminated: set[int] = set()
         self.depth = 0
 
     def run(self) -> VirtualRegisters:
-        self.writers = [[] for _ in self.flow.registers]
-        self.readers = [[] for _ in self.flow.registers]
+        self.writers = [[] for _ in self.sizes]
+        self.readers = [[] for _ in self.sizes]
         for step in self.flow.instructions:
             for register in step.defs:
                 self.writers[register].append(step)
@@ -164,16 +166,27 @@ class _Lowering:
     def machine_instruction(self, step: InstructionInfo) -> MachineInstruction | None:
         if step.node.start in self.eliminated:
             return None
-        reads = {word for register in step.uses for word in self.value(register)}
-        writes = {word for register in step.defs for word in self.allocated(register)}
-        keeps = {word for register in step.partial_defs for word in self.allocated(register)}
+        sizes = self.sizes
+        reads: set[int] = set()
+        flags_read: list[int] = []
+        for register in step.uses:
+            reads.update(self.value(register))
+            if not sizes[register]:
+                flags_read.append(register)
         reads.discard(NO_REGISTER)
-        flags = tuple(register for register in step.uses if not self.sizes[register])
+        if step.guard >= 0:
+            flags_read.append(step.guard)
+        writes: list[int] = []
+        flags_written: list[int] = []
+        for register in step.defs:
+            writes += self.allocated(register)
+            if not sizes[register]:
+                flags_written.append(register)
+        keeps = [word for register in step.partial_defs for word in self.allocated(register)]
         return MachineInstruction(
-            step, frozenset(reads), frozenset(writes), frozenset(keeps),
-            (*flags, step.guard) if step.guard >= 0 else flags,
-            tuple(register for register in step.defs if not self.sizes[register]),
-            self.materialised_constants(step),
+            step, frozenset(reads), frozenset(writes), frozenset(keeps) if keeps else EMPTY,
+            tuple(flags_read), tuple(flags_written),
+            self.materialised_constants(step) if step.opcode == "st" else 0,
         )
 
     # -- after an edit --------------------------------------------------------------------------
@@ -386,7 +399,7 @@ class _Lowering:
 
     def materialised_constants(self, step: InstructionInfo) -> int:
         """A store takes its values from registers; only a single zero already is one."""
-        if step.opcode != "st" or ".param" in step.spelling or len(step.node.operands) < 2:
+        if ".param" in step.spelling or len(step.node.operands) < 2:
             return 0
         source = step.node.operands[1]
         items = source.items if isinstance(source, nodes.Vector) else (source,)
