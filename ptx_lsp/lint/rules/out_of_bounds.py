@@ -56,8 +56,14 @@ def out_of_bounds(function: Function) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: either the offset or the size of the variable may be wrong.
     """
+    lengths: dict[int, int | None] = {}
     for found in access.accesses(function):
-        yield from _of(function, found.variable, found.offset, found.size, found.address)
+        variable = found.variable
+        if id(variable) not in lengths:
+            lengths[id(variable)] = size_bytes(variable)
+        length = lengths[id(variable)]
+        if length is not None and not 0 <= found.offset <= length - found.size:
+            yield from _of(function, variable, found.offset, found.size, found.address)
     yield from _through_registers(function)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -53,49 +52,39 @@ class StaticAccess(NamedTuple):
 
 
 @sparse_instruction_fact(VARIABLE_ACCESS)
-def static_accesses(function: Function, number: int) -> Iterator[StaticAccess]:
+def static_accesses(function: Function, number: int) -> list[StaticAccess]:
     """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions, except those
     that are certainly aligned and within bounds (`_may_be_wrong`).
     """
     instruction = function.body.instructions[number].node
+    size = size_bytes(instruction.opcode.text)
+    found: list[StaticAccess] = []
     for operand in instruction.operands:
-        if isinstance(operand, nodes.Address) and operand.items:
+        if size is not None and isinstance(operand, nodes.Address) and operand.items:
             address = operand.items[0]
-            base = _variable_and_offset(function, address)
-            size = size_bytes(instruction.opcode.text)
-            if base is not None and size is not None:
-                yield StaticAccess(instruction, address, *base, size)
+            offset: int | None = 0
+            name = address
+            if isinstance(address, nodes.Binary):
+                name, offset = address.left, _offset(address)
+            symbol = function.resolve(name) if isinstance(name, nodes.Name) else None
+            if isinstance(symbol, Variable) and offset is not None:
+                found.append(StaticAccess(instruction, address, symbol, offset, size))
+    return found
 
 
 accesses = flattened(VARIABLE_ACCESS, static_accesses)
 """The static accesses of a function, in order."""
 
 
-def _variable_and_offset(
-    function: Function, address: nodes.Expression
-) -> tuple[Variable, int] | None:
-    match address:
-        case nodes.Name() as name:
-            offset: int | None = 0
-        case nodes.Binary(operator="+" | "-" as sign, left=nodes.Name() as name, right=right):
-            offset = _constant(right)
-            if offset is not None and sign == "-":
-                offset = -offset
-        case _:
-            return None
-    symbol = function.resolve(name)
-    return (symbol, offset) if isinstance(symbol, Variable) and offset is not None else None
-
-
-def _constant(value: nodes.Expression) -> int | None:
-    match value:
-        case nodes.Number(text=text, kind="integer"):
-            return integer(text)
-        case nodes.Unary(operator="-", value=nodes.Number(text=text, kind="integer")):
-            number = integer(text)
-            return -number if number is not None else None
-        case _:
-            return None
+def _offset(sum: nodes.Binary) -> int | None:
+    """The constant that is added to a name; None if it is unknown."""
+    value, sign = sum.right, 1 if sum.operator == "+" else -1
+    if isinstance(value, nodes.Unary) and value.operator == "-":
+        value, sign = value.value, -sign
+    if sum.operator not in ("+", "-") or not isinstance(value, nodes.Number) or value.kind != "integer":
+        return None
+    number = integer(value.text)
+    return None if number is None else sign * number
 
 
 @lru_cache(maxsize=1024)
