@@ -24,7 +24,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import directive_shape, function_features
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.text import Edit, Span
+from ptx_lsp.text import Edit
 
 _T = TypeVar("_T")
 
@@ -212,23 +212,34 @@ class LintSession:
             self._complete = self._current_diagnostics()
         return self._complete
 
-    def once(self) -> Iterator[Diagnostic]:
-        """All diagnostics so far for a single use: each is created on demand, and not cached."""
+    def once(self, is_last: bool = False) -> Iterator[Diagnostic]:
+        """All diagnostics so far for a single use: each is created on demand, and not cached. `is_last`: the
+        session is not used any more, and its findings are released on the way.
+        """
         found = [*self._on_module]
         for number in sorted(self._functions_with_findings):
             found += self._checked[number].findings
+        if is_last:
+            self._on_module.clear()
+            self._checked.clear()
         found.sort(key=lambda one: one[1].message)
         found.sort(key=lambda one: one[0].code)
         found.sort(key=lambda one: self.module.span(one[1].place))
-        at: tuple[Span, str, str] | None = None
+        at: Diagnostic | None = None
         there = set[Diagnostic]()
-        for rule, finding in found:
+        found.reverse()
+        while found:
+            rule, finding = found.pop()
             one = _diagnostic(self.module, rule, finding)
-            if at != (one.span, one.code, one.message):
-                at, there = (one.span, one.code, one.message), set[Diagnostic]()
-            if one not in there:
+            if at is None or (one.span, one.code, one.message) != (at.span, at.code, at.message):
+                at = one
+                there.clear()
+            else:
+                there.add(at)
+                if one in there:
+                    continue
                 there.add(one)
-                yield one
+            yield one
 
     def worst(self, most: int) -> tuple[list[Diagnostic], int]:
         """The worst diagnostics, at most so many, and the total number of findings. Among equally severe

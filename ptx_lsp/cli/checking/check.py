@@ -73,10 +73,10 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
     wanted = tuple(parse_target(name) for name in settings.targets) or (None,)
     judged: list[Judged] = []
     module, linting = None, None
-    for target in wanted:
+    for number, target in enumerate(wanted, 1):
         module = Module(document, module, target)
         linting = LintSession(module, rules, linting)
-        judged.append(_judge(linting, target, settings, comments))
+        judged.append(_judge(linting, target, settings, comments, number == len(wanted)))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
     found = merged([one.found for one in judged], settings.targets)
@@ -127,10 +127,14 @@ def own_target(module: Module) -> str | None:
 
 
 def _judge(
-    linting: LintSession, target: Target | None, settings: Settings, comments: Suppressions
+    linting: LintSession,
+    target: Target | None,
+    settings: Settings,
+    comments: Suppressions,
+    is_last: bool,
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
-    kept = settings.rules.judged(comments.kept(linting.once()))
+    kept = settings.rules.judged(comments.kept(linting.once(is_last)))
     origins = SourceLocations(module)
     found = list(reported(kept, source, origins.of))
     measured, complaints = None, list[str]()
