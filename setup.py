@@ -1,5 +1,10 @@
-"""Builds the C parser, and puts the grammar's queries into its Python package."""
+"""Builds the C parser and the index of the instruction table, and puts the grammar's queries into its Python
+package.
+"""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from shutil import copyfile
 
@@ -21,6 +26,10 @@ class BuildPy(build_py):
         target.mkdir(parents=True, exist_ok=True)
         for query in (GRAMMAR / "queries").glob("*.scm"):
             copyfile(query, target / query.name)
+        # a package that is installed read-only cannot do this at its first run
+        command = "from ptx_lsp.isa.schema import table; table.prepare()"
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
+        subprocess.run([sys.executable, "-B", "-c", command], cwd=self.build_lib, env=kept, check=True)
 
 
 setup(

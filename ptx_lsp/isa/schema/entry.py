@@ -105,7 +105,7 @@ class Entry:
 
     @cached_property
     def forms(self) -> tuple[Form, ...]:
-        return notation.read(self.syntax)
+        return notation.forms(self.syntax)
 
     @cached_property
     def needs(self) -> tuple[Need, ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -62,6 +62,50 @@ class Form(NamedTuple):
     def words(self) -> frozenset[str]:
         """Every modifier that stands somewhere in this form."""
         return frozenset(choice for slot in self.slots for choice in slot.choices)
+
+
+PlainPlace: TypeAlias = tuple[
+    str, Shape, tuple["PlainPlace", ...], tuple[int, ...], str, Literal["", "{", "|"], Literal["", "!", "-"],
+    tuple[str, ...],
+]
+PlainSlot: TypeAlias = tuple[str, tuple[str, ...], tuple[int, ...]]
+PlainForm: TypeAlias = tuple[str, str, tuple[PlainSlot, ...], tuple[PlainPlace, ...]]
+"""A form as tuples without names, which are quicker to load from a file."""
+
+
+def forms(text: str) -> tuple[Form, ...]:
+    """The forms of the *Syntax* text of a row, which need not be read if they are known."""
+    known = _known.get(text)
+    return read(text) if known is None else tuple(map(_form_of, known))
+
+
+def set_known_forms(by_text: dict[str, tuple[PlainForm, ...]]) -> None:
+    """Sets the texts that need not be read."""
+    _known.update(by_text)
+
+
+_known: Final[dict[str, tuple[PlainForm, ...]]] = {}
+
+
+def plain(form: Form) -> PlainForm:
+    """A form for a file."""
+    slots = tuple((slot.name, slot.choices, slot.groups) for slot in form.slots)
+    return form.text, form.opcode, slots, tuple(map(_plain_place, form.places))
+
+
+def _plain_place(place: Place) -> PlainPlace:
+    name, shape, parts, groups, pair, paired, negatable, suffixes = place
+    return name, shape, tuple(map(_plain_place, parts)), groups, pair, paired, negatable, suffixes
+
+
+def _form_of(form: PlainForm) -> Form:
+    text, opcode, slots, places = form
+    return Form(text, opcode, tuple(Slot(*slot) for slot in slots), tuple(map(_place_of, places)))
+
+
+def _place_of(place: PlainPlace) -> Place:
+    name, shape, parts, groups, pair, paired, negatable, suffixes = place
+    return Place(name, shape, tuple(map(_place_of, parts)), groups, pair, paired, negatable, suffixes)
 
 
 def read(text: str) -> tuple[Form, ...]:

@@ -1,0 +1,51 @@
+"""Data that depend on source files of this project only, kept in a file beside the compiled modules.
+
+As with those, the file is made when the package is built or when the data are first needed, and again when a
+source has changed. If it cannot be written, each process computes the data.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from importlib.util import cache_from_source, source_hash
+from pathlib import Path
+
+
+def prepared(
+    name: str,
+    folder: Path,
+    sources: Iterable[Path],
+    compute: Callable[[], dict[str, bytes]],
+    write: bool | None = None,
+) -> dict[str, bytes]:
+    """The result of `compute`, from the file `name` in the cache of `folder` if the sources are the same.
+    `write`: whether a new result is kept; by default as compiled modules are.
+    """
+    place = Path(cache_from_source(str(folder / f"{name}.py"))).with_name(f"{name}.prepared")
+    key = _key(sources)
+    with suppress(OSError, ValueError, EOFError, TypeError):  # absent, or damaged
+        kept = place.read_bytes()
+        if kept.startswith(key):
+            return marshal.loads(memoryview(kept)[len(key) :])
+    found = compute()
+    if write if write is not None else not sys.dont_write_bytecode:
+        _write(place, key + marshal.dumps(found, 4))
+    return found
+
+
+def _key(sources: Iterable[Path]) -> bytes:
+    """A hash of the names and the contents."""
+    parts = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
+    return source_hash(b"\0".join(parts))
+
+
+def _write(place: Path, data: bytes) -> None:
+    beside = place.with_name(f"{place.name}.{os.getpid()}")
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_bytes(data)
+        beside.replace(place)
