@@ -66,33 +66,40 @@ def constant(value: int) -> LaneOffsets:
 
 def transfer(opcode: str, inputs: list[LaneOffsets]) -> LaneOffsets | None:
     """The result of `opcode` in this domain; None if the domain does not support it."""
-    match opcode, inputs:
-        case "mov" | "cvt" | "cvta", [a]:
-            return a
-        case "add", [a, b]:
-            return add(a, b)
-        case "sub", [a, b]:
-            return add(a, _times(b, -1))
-        case "mul", [a, b]:
-            return _multiply(a, b)
-        case "mad", [a, b, c]:
-            product = _multiply(a, b)
-            return add(product, c) if product else None
-        case "shl", [a, b]:
-            count = b.constant
-            return _times(a, 1 << count) if count is not None and 0 <= count < 64 else None
-        case "shr", [a, b]:
-            return _shifted(a, b)
-        case "bfe", [a, b, c]:
-            field = _shifted(a, b)
-            length = c.constant
-            return _masked(field, (1 << length % 256) - 1) if field and length is not None else None
-        case "and", [a, b]:
-            return _masked(b, a.constant) if b.constant is None else _masked(a, b.constant)
-        case "or" | "xor", [a, b]:
-            return _bitwise(opcode, a, b)
-        case _:
-            return None
+    a = inputs[0]
+    if len(inputs) == 1:
+        return a if opcode in _COPIES else None
+    b = inputs[1]
+    if len(inputs) == 3:
+        return _ternary(opcode, a, b, inputs[2])
+    if opcode == "add":
+        return add(a, b)
+    if opcode == "shl":
+        count = b.constant
+        return _times(a, 1 << count) if count is not None and 0 <= count < 64 else None
+    if opcode == "mul":
+        return _multiply(a, b)
+    if opcode == "and":
+        return _masked(b, a.constant) if b.constant is None else _masked(a, b.constant)
+    if opcode == "shr":
+        return _shifted(a, b)
+    if opcode == "sub":
+        return add(a, _times(b, -1))
+    return _bitwise(opcode, a, b) if opcode in ("or", "xor") else None
+
+
+_COPIES = frozenset({"mov", "cvt", "cvta"})
+
+
+def _ternary(opcode: str, a: LaneOffsets, b: LaneOffsets, c: LaneOffsets) -> LaneOffsets | None:
+    if opcode == "mad":
+        product = _multiply(a, b)
+        return add(product, c) if product else None
+    if opcode == "bfe":
+        field = _shifted(a, b)
+        length = c.constant
+        return _masked(field, (1 << length % 256) - 1) if field and length is not None else None
+    return None
 
 
 def add(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets:

@@ -40,6 +40,8 @@ class _Evaluation:
         self.sources = sources
         self.known = known
         self.form = uniformity.ssa
+        self.values = uniformity.ssa.by_instruction
+        self.registers = uniformity.ssa.instructions.count
         self.transfers = uniformity.transfers
         self.found: dict[int, LaneOffsets | None] = {}
         self.inputs: dict[int, tuple[int, ...]] = {}
@@ -87,7 +89,7 @@ class _Evaluation:
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
-        if self.form.is_initial(value):
+        if value < self.registers:
             return ()
         is_uniform = self.uniformity.is_uniform(value)
         join = self.form.phis.get(value)
@@ -96,7 +98,7 @@ class _Evaluation:
                 return ()
             return self.forward_inputs(join)
         number = self.form.definition(value)
-        found = self.form.by_instruction[number]
+        found = self.values[number]
         if self.arithmetic(number) is not None:
             return found.uses
         return () if is_uniform or not self.may_be_uniform(number, value) else self.transfers.inputs(number)
@@ -110,14 +112,14 @@ class _Evaluation:
 
     def evaluated(self, value: int) -> LaneOffsets | None:
         """The offsets of a value whose inputs are evaluated, as far as they matter."""
-        if self.form.is_initial(value):
+        if value < self.registers:
             return None
         is_uniform = self.uniformity.is_uniform(value)
         join = self.form.phis.get(value)
         if join is not None:
             return UNIFORM if is_uniform else self.evaluated_phi(join)
         number = self.form.definition(value)
-        if self.form.by_instruction[number].carry_out == value:
+        if self.values[number].carry_out == value:
             return None
         arithmetic = self.arithmetic(number)
         if arithmetic is not None:
@@ -165,13 +167,13 @@ class _Evaluation:
         found = _arithmetic(shape.spelling)
         if found is None or shape.features & GUARDED or len(shape.arguments) <= found[1]:
             return None
-        return found if len(self.form.by_instruction[number].defs) == 1 else None
+        return found if len(self.values[number].defs) == 1 else None
 
     def transferred(self, number: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
         opcode, count = arithmetic
         function = self.sources.function
         operands = function.body.instructions[number].node.operands[1 : 1 + count]
-        uses, symbols = self.form.by_instruction[number].uses, function.body.symbols
+        uses, symbols = self.values[number].uses, function.body.symbols
         inputs: list[LaneOffsets] = []
         index = 0
         for operand in operands:

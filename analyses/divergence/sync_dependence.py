@@ -151,6 +151,9 @@ class SyncDependence:
         A path is labelled by the block after the last one that it shared with another. Paths are followed in
         reverse postorder; paths along a back edge come last.
         """
+        simple = self._simple_region(block)
+        if simple is not None:
+            return simple
         graph, index_of = self.graph, self.postorder_index
         end = self.dominance.reconvergence(block)
         order, size, exit = graph.reverse_postorder, len(graph.successors), graph.exit
@@ -189,6 +192,25 @@ class SyncDependence:
                     step = index_of[target] - index
                     heappush(worklist, place + (step if step > 0 else step + size))
         return joins, region, end
+
+    def _simple_region(self, block: int) -> tuple[set[int], set[int], int] | None:
+        """The divergent region of a branch around one block, or to two blocks that meet at once; None for
+        other branches.
+        """
+        edges, index_of = self.graph.successors, self.postorder_index
+        if len(edges[block]) != 2:
+            return None
+        one, other = edges[block]
+        if index_of[one] > index_of[other]:
+            one, other = other, one
+        if index_of[one] <= index_of[block] or len(edges[one]) != 1:
+            return None
+        join = edges[one][0]
+        if join == other:
+            return {join}, {one}, join
+        if edges[other] == edges[one] and index_of[join] > index_of[other]:
+            return {join}, {one, other}, join
+        return None
 
     def _divergent_exit_cycles(
         self,

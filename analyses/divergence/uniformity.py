@@ -116,7 +116,7 @@ class Uniformity:
         block = self.ssa.cfg.block_of[number]
         if block not in self.ssa.cfg.reached:
             return UniformityLevel.UNKNOWN
-        level = max(self.guard_level(number), UniformityLevel(self.transfers.of(number).control_level))
+        level = max(self.guard_level(number), _LEVELS[self.transfers.control_level(number)])
         for value in self.transfers.of(number).target_inputs:
             level = max(level, self.level_at(value, block))
         if self.ssa.instructions.info(number).opcode in ("ret", "exit"):

@@ -87,6 +87,7 @@ class _Solver:
         earlier: tuple[SsaForm, Solution] | None,
     ) -> None:
         self.form = form
+        self.values = form.by_instruction
         self.cfg = form.cfg
         self.transfers = transfers
         self.sync_dependence = dependence
@@ -209,7 +210,7 @@ class _Solver:
     def evaluate_block(self, block: int) -> None:
         """Evaluates the instructions of a block when no value that it reads has escaped from a loop."""
         levels, causes = self.levels, self.cause_values
-        of_all = self.form.by_instruction
+        of_all = self.values
         transfers = self.transfers
         shapes, plain_levels = transfers.shapes, transfers.plain_levels
         found = self.cfg.blocks[block]
@@ -250,7 +251,7 @@ class _Solver:
         own = self.transfers.plain_level(number)
         function = None if own >= 0 else self.transfers.of(number)
         if function is None:
-            results, inputs = self.form.by_instruction[number].defs, self.transfers.inputs(number)
+            results, inputs = self.values[number].defs, self.transfers.inputs(number)
         else:
             own, results, inputs = function.base_level, function.results, function.inputs
         if not results:
@@ -282,7 +283,7 @@ class _Solver:
     def evaluate_branch(self, block: int) -> None:
         number = self.cfg.blocks[block].end - 1
         level = self.join(self.transfers.branch_inputs(number), block)[0]
-        level = max(level, self.transfers.of(number).control_level)
+        level = max(level, self.transfers.control_level(number))
         if level > self.branches[block]:
             self.branches[block] = level
             self.apply_control_divergence(block, level)
@@ -365,8 +366,8 @@ class _Solver:
                 if level > self.levels[join.value]:
                     self.raise_value(join.value, block, level, NONE, branch)
             for number in self.cfg.blocks[block].instructions:
-                if self.form.by_instruction[number].defs and self.transfers.base_level(number) != _GRID:
-                    for value in self.form.by_instruction[number].defs:
+                if self.values[number].defs and self.transfers.base_level(number) != _GRID:
+                    for value in self.values[number].defs:
                         if level > self.levels[value]:
                             self.raise_value(value, block, level, NONE, branch)
 

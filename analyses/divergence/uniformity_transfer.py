@@ -24,6 +24,7 @@ from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import (
+    GUARDED,
     OTHER_SYNTAX,
     PREDEFINED,
     UNRESOLVED,
@@ -44,6 +45,10 @@ from ptx_lsp.model.symbols import (
 from ptx_lsp.syntax import nodes
 
 _MOST_SHAPES: Final = 1 << 15
+_GRID: Final = int(UniformityLevel.GRID)
+_UNKNOWN: Final = int(UniformityLevel.UNKNOWN)
+_THROUGH: Final = frozenset({"brx", "call"})
+"""Opcodes of jumps that may go through a register."""
 _CARRYING: Final = frozenset({"addc", "subc", "madc"})
 
 
@@ -102,6 +107,7 @@ class TransferFunctions:
     def __init__(self, function: Function, form: SsaForm) -> None:
         self.function = function
         self.form = form
+        self.values = form.by_instruction
         self.shapes = shapes(function)
         self.size = block_size(function)
         self.may_be_local = not function.is_kernel or _has_local_addresses(function)
@@ -128,7 +134,7 @@ class TransferFunctions:
 
     def inputs(self, number: int) -> tuple[int, ...]:
         """The values that the results of an instruction depend on; none if it has no results."""
-        found = self.form.by_instruction[number]
+        found = self.values[number]
         if not found.defs and found.carry_out < 0:
             return ()
         return _all_inputs(found, found.uses) if self.plain_level(number) >= 0 else self.of(number).inputs
@@ -140,25 +146,32 @@ class TransferFunctions:
 
     def branch_inputs(self, number: int) -> tuple[int, ...]:
         """The values that decide where a jump goes: its guard, and its index or address."""
-        guard = self.form.by_instruction[number].guard
-        targets = self.of(number).target_inputs
+        guard = self.values[number].guard
+        targets = self.of(number).target_inputs if self.shapes[number].opcode in _THROUGH else ()
         return targets if guard < 0 else (guard, *targets)
+
+    def control_level(self, number: int) -> int:
+        """The base level of how uniformly an instruction is executed."""
+        shape = self.shapes[number]
+        if shape.opcode in _THROUGH:
+            return self.of(number).control_level
+        return _UNKNOWN if shape.features & GUARDED and self.values[number].guard < 0 else _GRID
 
     def of(self, number: int) -> TransferFunction:
         """The transfer function of an instruction."""
         found = self._known.get(number)
         if found is None:
             step = self.form.instructions.info(number)
-            found = self._known[number] = self._created(step, self.form.by_instruction[number])
+            found = self._known[number] = self._created(step, self.values[number])
         return found
 
     def _created(self, step: InstructionInfo, found: InstructionValues) -> TransferFunction:
         opcode = step.opcode
-        if opcode in ("brx", "call"):
+        if opcode in _THROUGH:
             return self._transfer_of_jump(step, found)
-        control = UniformityLevel.UNKNOWN if step.is_guarded and found.guard < 0 else UniformityLevel.GRID
+        control = self.control_level(step.number)
         if (not found.defs and found.carry_out < 0) or NONE in found.defs:
-            return TransferFunction((), (), UniformityLevel.GRID, control_level=control)
+            return TransferFunction((), (), UniformityLevel.GRID)
         own = self._instruction_uniformity(step)
         uses = found.uses if own.operands is None else self._values_of_operands(step, found, own.operands)
         inputs = _all_inputs(found, uses)
@@ -301,7 +314,7 @@ def _plain_level(shape: Shape, may_be_local: bool, is_kernel: bool) -> int:
     named = PREDEFINED | UNRESOLVED | UNUSUAL_GUARD | OTHER_SYNTAX
     if not is_kernel:
         named |= VARIABLE
-    if shape.features & named or shape.opcode in ("brx", "call"):
+    if shape.features & named or shape.opcode in _THROUGH:
         return NONE
     if shape.opcode in _CARRYING or ".cc" in shape.spelling:
         return NONE
