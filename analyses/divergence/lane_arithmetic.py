@@ -113,6 +113,11 @@ def add(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets:
     return LaneOffsets(a.first + b.first, spread, gcd(a.alignment, b.alignment))
 
 
+def shifted(a: LaneOffsets, distance: int) -> LaneOffsets:
+    """The sum with the same number for all lanes."""
+    return LaneOffsets(a.first + distance, a.spread, a.alignment) if distance else a
+
+
 def _times(a: LaneOffsets, factor: int) -> LaneOffsets:
     spread = _EQUAL if a.is_uniform else tuple([one * factor for one in a.spread])
     return LaneOffsets(a.first * factor, spread, a.alignment * abs(factor))

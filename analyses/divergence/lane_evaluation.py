@@ -17,6 +17,7 @@ from analyses.divergence.lane_arithmetic import UNIFORM, LaneOffsets, constant, 
 from analyses.divergence.lane_sources import LaneSources
 from analyses.divergence.uniformity import Uniformity
 from ptx_lsp.model.instructions.features import GUARDED
+from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
@@ -24,12 +25,12 @@ _WARP: Final = int(UniformityLevel.WARP)
 
 
 def evaluate(
-    root: int, uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
+    roots: list[int], uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
 ) -> dict[int, LaneOffsets | None]:
-    """The lane offsets of the value `root` and of the values that it depends on, unless they are `known`;
+    """The lane offsets of the values `roots` and of the values that they depend on, unless they are `known`;
     None if unknown.
     """
-    return _Evaluation(uniformity, sources, known).run(root)
+    return _Evaluation(uniformity, sources, known).run(roots)
 
 
 class _Evaluation:
@@ -37,20 +38,22 @@ class _Evaluation:
         self, uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
     ) -> None:
         self.uniformity = uniformity
+        self.transfers = uniformity.transfers
         self.sources = sources
         self.known = known
         self.form = uniformity.ssa
         self.values = uniformity.ssa.by_instruction
         self.registers = uniformity.ssa.instructions.count
-        self.transfers = uniformity.transfers
+        self.instructions = sources.function.body.instructions
+        self.symbols = sources.function.body.symbols
         self.found: dict[int, LaneOffsets | None] = {}
         self.inputs: dict[int, tuple[int, ...]] = {}
         """The values that each value is evaluated from."""
         self.assumed: list[Phi] = []
         self.roots: list[int] = []
 
-    def run(self, root: int) -> dict[int, LaneOffsets | None]:
-        self.roots.append(root)
+    def run(self, roots: list[int]) -> dict[int, LaneOffsets | None]:
+        self.roots.extend(roots)
         while self.roots:
             self.evaluate_with_inputs(self.roots.pop())
         rejected = [join.value for join in self.assumed if not self.is_consistent(join)]
@@ -63,29 +66,26 @@ class _Evaluation:
         path = [root]
         while path:
             value = path[-1]
-            if value not in found:
-                before = self.missing_input(value)
-                if before >= 0:
-                    path.append(before)
+            if value in found:
+                path.pop()
+                continue
+            inputs = self.inputs.get(value)
+            if inputs is None:
+                if value in self.known:
+                    found[value] = self.known[value]
                     continue
-                found[value] = self.known[value] if value in self.known else self.evaluated(value)
-            path.pop()
-
-    def missing_input(self, value: int) -> int:
-        """An input that has to be evaluated before the value; -1 if there is none."""
-        if value in self.known:
-            return NONE
-        inputs = self.inputs.get(value)
-        if inputs is None:
-            inputs = self.inputs[value] = self.inputs_of(value)
-        for one in inputs:
-            if one not in self.found:
-                if one not in self.known:
-                    return one
-                self.found[one] = self.known[one]
-            if self.found[one] is None:
-                return NONE
-        return NONE
+                inputs = self.inputs[value] = self.inputs_of(value)
+            missing = NONE
+            for one in inputs:
+                if one not in found:
+                    missing = one
+                    break
+                if found[one] is None:
+                    break
+            if missing >= 0:
+                path.append(missing)
+            else:
+                found[value] = self.evaluated(value)
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
@@ -98,9 +98,8 @@ class _Evaluation:
                 return ()
             return self.forward_inputs(join)
         number = self.form.definition(value)
-        found = self.values[number]
         if self.arithmetic(number) is not None:
-            return found.uses
+            return self.values[number].uses
         return () if is_uniform or not self.may_be_uniform(number, value) else self.transfers.inputs(number)
 
     def forward_inputs(self, join: Phi) -> tuple[int, ...]:
@@ -111,13 +110,12 @@ class _Evaluation:
     # -- values ---------------------------------------------------------------------------------
 
     def evaluated(self, value: int) -> LaneOffsets | None:
-        """The offsets of a value whose inputs are evaluated, as far as they matter."""
+        """The offsets of a value whose inputs are evaluated, up to the first unknown one."""
         if value < self.registers:
             return None
-        is_uniform = self.uniformity.is_uniform(value)
         join = self.form.phis.get(value)
         if join is not None:
-            return UNIFORM if is_uniform else self.evaluated_phi(join)
+            return UNIFORM if self.uniformity.is_uniform(value) else self.evaluated_phi(join)
         number = self.form.definition(value)
         if self.values[number].carry_out == value:
             return None
@@ -126,14 +124,14 @@ class _Evaluation:
             result = self.transferred(number, arithmetic)
             if result is not None:
                 return result
-        if is_uniform:
+        if self.uniformity.is_uniform(value):
             return UNIFORM
         return UNIFORM if self.may_be_uniform(number, value) and self.has_uniform_inputs(value) else None
 
     def evaluated_phi(self, join: Phi) -> LaneOffsets | None:
         inputs = self.inputs[join.value]
         first = self.found.get(inputs[0]) if inputs else None
-        if first is None or self.uniformity.depends_on_path(join.value):
+        if first is None:
             return None
         for one in inputs:
             other = self.found.get(one)
@@ -171,15 +169,16 @@ class _Evaluation:
 
     def transferred(self, number: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
         opcode, count = arithmetic
-        function = self.sources.function
-        operands = function.body.instructions[number].node.operands[1 : 1 + count]
-        uses, symbols = self.values[number].uses, function.body.symbols
+        operands, uses = self.instructions[number].node.operands, self.values[number].uses
         inputs: list[LaneOffsets] = []
         index = 0
-        for operand in operands:
-            if isinstance(operand, nodes.Name) and isinstance(symbols.get(operand.start), Register):
+        for place in range(1, 1 + count):
+            operand = operands[place]
+            if type(operand) is nodes.Name and type(self.symbols.get(operand.start)) is Register:
                 found = self.found.get(uses[index])
                 index += 1
+            elif type(operand) is nodes.Number:
+                found = _number(operand.kind, operand.text)
             else:
                 found = self.sources.operand(operand)
             if found is None:
@@ -219,6 +218,12 @@ class _Evaluation:
                 if result != self.found[user]:
                     self.found[user] = result
                     worklist.append(user)
+
+
+@lru_cache(maxsize=4096)
+def _number(kind: str, text: str) -> LaneOffsets | None:
+    value = integer(text) if kind == "integer" else None
+    return None if value is None else constant(value)
 
 
 @lru_cache(maxsize=4096)

@@ -47,8 +47,15 @@ class LaneValues:
         """The lane offsets of a value; None if unknown."""
         known = self._known
         if value not in known:
-            known.update(evaluate(value, self.uniformity, self.sources, known))
+            known.update(evaluate([value], self.uniformity, self.sources, known))
         return known[value]
+
+    def evaluate(self, values: list[int]) -> None:
+        """Evaluates several values, which costs less than one by one."""
+        known = self._known
+        missing = [value for value in values if value not in known]
+        if missing:
+            known.update(evaluate(missing, self.uniformity, self.sources, known))
 
     def operand(self, step: InstructionInfo, operand: nodes.Operand) -> LaneOffsets | None:
         """The lane offsets of an operand; None if unknown."""

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
-from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, add, constant
+from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, shifted
 from analyses.divergence.lane_sources import LaneSources, alignment_of, may_differ_by_lane
 from analyses.divergence.lane_values import LaneValues, lane_values
 from analyses.instructions.constants import literal
@@ -164,16 +164,35 @@ def accesses_by_lane(function: Function) -> tuple[WarpAccess, ...]:
         return ()
     known = lane_values(function)
     uniformity = known.uniformity
-    flow = uniformity.ssa.instructions
-    found: list[WarpAccess] = []
+    based: list[tuple[int, int]] = []
     for number in waking(function, _plain_accesses):
         uses = uniformity.ssa.by_instruction[number].uses
-        if not uses or uses[0] < 0 or uniformity.is_uniform(uses[0]):
-            continue
-        lanes = known.value(uses[0])
+        if uses and uses[0] >= 0 and not uniformity.is_uniform(uses[0]):
+            based.append((number, uses[0]))
+    known.evaluate([base for _, base in based])
+    found: list[WarpAccess] = []
+    for number, base in based:
+        lanes = known.value(base)
         if lanes is not None and not lanes.is_uniform:
-            found.extend(_accesses(function, known, flow.info(number)))
-    return tuple([one for one in found if one.lanes is not None and not one.lanes.is_uniform])
+            access = _access_at_register(function, number, base, lanes)
+            if access is not None:
+                found.append(access)
+    return tuple(found)
+
+
+def _access_at_register(
+    function: Function, number: int, base: int, lanes: LaneOffsets
+) -> WarpAccess | None:
+    """The access of an instruction at the first register that it reads."""
+    node = function.body.instructions[number].node
+    kind = _access_kind(node.opcode.text)
+    for operand in node.operands:
+        if kind is not None and isinstance(operand, nodes.Address):
+            size, (space, *_) = kind
+            address, offset = _base_and_offset(operand.items[0])
+            if isinstance(address, nodes.Name) and address.start in function.body.symbols:
+                return WarpAccess(number, space, size, base, offset, shifted(lanes, offset), is_data=False)
+    return None
 
 
 def _is_plain_access(shape: Shape) -> bool:
@@ -235,14 +254,9 @@ def _access(
     space: str,
     size: int,
 ) -> WarpAccess:
-    base, offset = -1, 0
+    base = -1
     where: LaneOffsets | None = None
-    match operand.items[0]:
-        case nodes.Binary(operator="+" | "-" as sign, left=left, right=right):
-            distance = literal(right) or 0
-            offset, address = (distance if sign == "+" else -distance), left
-        case address:
-            pass
+    address, offset = _base_and_offset(operand.items[0])
     match function.resolve(address) if isinstance(address, nodes.Name) else None:
         case Register() as symbol:
             index = known.uniformity.ssa.instructions.index_of(symbol)
@@ -253,9 +267,17 @@ def _access(
             where = UNIFORM._replace(alignment=alignment_of(symbol))
         case _:
             pass
-    if where is not None and offset:
-        where = add(where, constant(offset))
+    if where is not None:
+        where = shifted(where, offset)
     return WarpAccess(step.number, space, size, base, offset, where, is_data=False)
+
+
+def _base_and_offset(address: nodes.Expression) -> tuple[nodes.Expression, int]:
+    """The parts of `a+4` or `a-4`; the offset of other expressions is 0."""
+    if isinstance(address, nodes.Binary) and address.operator in ("+", "-"):
+        distance = literal(address.right) or 0
+        return address.left, distance if address.operator == "+" else -distance
+    return address, 0
 
 
 @lru_cache(maxsize=4096)

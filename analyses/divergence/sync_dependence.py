@@ -129,11 +129,13 @@ class SyncDependence:
 
     def _control_divergence(self, block: int) -> ControlDivergence:
         joins, region, reconvergence = self._divergent_region(block)
+        loops = self.loops_of[block]
+        if not loops and not self.irreducible_cycles:
+            return ControlDivergence(frozenset(joins), (), ())
         assumed_divergent = [
             cycle for cycle in self.irreducible_cycles if block in cycle or not cycle.isdisjoint(joins)
         ]
         region_blocks = frozenset(region | {block})
-        loops = self.loops_of[block]
         left = [loop for loop in loops if reconvergence not in loop.blocks or not region <= loop.blocks]
         exit_cycles = self._divergent_exit_cycles(
             block, [loop.blocks for loop in left], region_blocks - {reconvergence}, reconvergence

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from analyses.dataflow.ssa import NONE, BlockValues, Phi, SsaForm
+from analyses.dataflow.ssa import NONE, BlockValues, InstructionValues, Phi, SsaForm
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import SyncDependence
 from analyses.divergence.uniformity_transfer import TransferFunctions
@@ -175,14 +175,16 @@ class _Solver:
         looping = self.looping.get(block, _NO_VALUES)
         before = [levels[value] for value in looping]
         values = self.form.blocks[block]
-        is_raised = any(levels[values.first : values.first + values.count])
         escapes = self.temporal_divergence
-        if is_raised or (escapes and not escapes.keys().isdisjoint(values.inputs)):
+        if any(levels[values.first : values.first + values.count]):
             self.revisited[block] = 1
             for number in self.cfg.blocks[block].instructions:
                 self.evaluate(number, block)
+        elif escapes and not escapes.keys().isdisjoint(values.inputs):
+            self.revisited[block] = 1
+            self.evaluate_block(block, escapes.keys() & values.inputs)
         elif not self.reuse_block(values):
-            self.evaluate_block(block)
+            self.evaluate_block(block, _NOTHING)
         self.visited[block] = 1
         for value, level in zip(looping, before, strict=True):
             if levels[value] > level:
@@ -207,8 +209,10 @@ class _Solver:
         self.cause_values[first:end] = earlier.cause_values[first:end]
         return True
 
-    def evaluate_block(self, block: int) -> None:
-        """Evaluates the instructions of a block when no value that it reads has escaped from a loop."""
+    def evaluate_block(self, block: int, escaped: set[int]) -> None:
+        """Evaluates the instructions of a block. `escaped` are the values that it reads and that may have
+        escaped from a loop.
+        """
         levels, causes = self.levels, self.cause_values
         of_all = self.values
         transfers = self.transfers
@@ -222,7 +226,7 @@ class _Solver:
             own = plain_levels.get(shapes[number])
             if own is None:
                 own = transfers.plain_level(number)
-            if own < 0:
+            if own < 0 or (escaped and self.reads_any(one, escaped)):
                 self.evaluate(number, block)
                 continue
             level, cause = 0, OWN
@@ -242,6 +246,11 @@ class _Solver:
                 for value in results:
                     levels[value] = level
                     causes[value] = cause
+
+    def reads_any(self, one: InstructionValues, some: set[int]) -> bool:
+        return (
+            one.guard in some or not some.isdisjoint(one.uses) or not some.isdisjoint(one.partial_defs)
+        )
 
     # -- instructions ---------------------------------------------------------------------------
 
@@ -384,3 +393,4 @@ class _Solver:
 
 
 _NO_VALUES: Final[list[int]] = []
+_NOTHING: Final[set[int]] = set()

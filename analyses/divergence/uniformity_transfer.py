@@ -144,6 +144,14 @@ class TransferFunctions:
         level = self.plain_level(number)
         return level if level >= 0 else self.of(number).base_level
 
+    def is_constant(self, number: int) -> bool:
+        """Whether the results of an instruction are the same at all times."""
+        found = self.values[number]
+        level = self.plain_level(number)
+        if level < 0:
+            return not self.of(number).inputs and not self.of(number).base_level
+        return not level and not found.uses and not found.partial_defs and found.guard < 0
+
     def branch_inputs(self, number: int) -> tuple[int, ...]:
         """The values that decide where a jump goes: its guard, and its index or address."""
         guard = self.values[number].guard

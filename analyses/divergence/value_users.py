@@ -86,8 +86,8 @@ class ValueUsers:
         for value in range(values.first, values.first + values.count):
             if value in self.entered or value in self.phis:
                 number = self.cfg.blocks[block].first + values.definition(value)
-                is_constant = not self.transfers.inputs(number) and not self.transfers.base_level(number)
-                if value != self.form.by_instruction[number].carry_out and not is_constant:
+                is_carry = value == self.form.by_instruction[number].carry_out
+                if not is_carry and not self.transfers.is_constant(number):
                     found.append(value)
         return found
 
