@@ -188,9 +188,10 @@ def parse_requirement(version: str, targets: int | str) -> Requirement:
 
 def satisfies(requirement: Requirement, version: Version, target: Target) -> bool:
     """Whether `.version version` and `.target target` meet the requirement."""
-    return effective(version) >= requirement.version and (
-        not requirement.targets or any(has(target, feature) for feature in requirement.targets)
-    )
+    if effective(version) < requirement.version:
+        return False
+    targets = requirement.targets
+    return not targets or any(has(target, feature) for feature in targets)
 
 
 def known_targets(version: Version = LATEST) -> tuple[Target, ...]:

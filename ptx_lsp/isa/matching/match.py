@@ -45,15 +45,18 @@ class Match:
 
     def unmet(self, version: Version, target: Target) -> tuple[Need, ...]:
         """The requirements that `.version` and `.target` do not meet."""
-        return tuple(
-            need
-            for need in self.needs
-            if not any(satisfies(way, version, target) for way in need.ways)
-        )
+        found: list[Need] = []
+        for need in self.needs:
+            for way in need.ways:
+                if satisfies(way, version, target):
+                    break
+            else:
+                found.append(need)
+        return tuple(found)
 
     def ended(self, version: Version, target: Target) -> tuple[End, ...]:
         """The rejected and deprecated parts at this version and target."""
-        return tuple(end for end in self.ends if end.reached(version, target))
+        return tuple([end for end in self.ends if end.reached(version, target)])
 
 
 def best_match(candidates: Sequence[Candidate], arguments: tuple[Argument, ...]) -> Match:

@@ -20,12 +20,12 @@ from ptx_lsp.isa.types import TYPES
 
 def narrow_pointers(match: Match, arguments: tuple[Argument, ...]) -> tuple[Problem, ...]:
     """The operands whose 32 bits are too few for a pointer of 64."""
-    pairs = enumerate(zip(match.places, arguments, strict=True))
-    return tuple(
-        Problem("narrow-pointer", number, message)
-        for number, ((_, operand), argument) in pairs
-        if operand.pointer and (message := _narrow(operand, argument))
-    )
+    found: list[Problem] = []
+    for number, (_, operand) in enumerate(match.places):
+        message = _narrow(operand, arguments[number]) if operand.pointer else ""
+        if message:
+            found.append(Problem("narrow-pointer", number, message))
+    return tuple(found)
 
 
 def _narrow(operand: Operand, argument: Argument) -> str:
