@@ -60,7 +60,8 @@ def _texts() -> list[str]:
     found = [path.read_text() for path in sorted((ROOT / "examples").glob("*.ptx"))]
     for path in sorted((ROOT / "tests" / "lint").glob("*.md")):
         found += [case.source for case in cases(path)]
-    return found
+    corpus = sorted((ROOT / "tests" / "oracle" / "corpus").rglob("*.ptx"))
+    return [*found, *(path.read_text() for path in corpus[::10])]
 
 
 @pytest.mark.parametrize(
