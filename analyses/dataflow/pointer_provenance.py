@@ -19,7 +19,7 @@ from analyses.instructions.uses_and_defs import FunctionInstructions, instructio
 from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having, woken_by
+from ptx_lsp.model.function_wakes import having_directives, woken_by
 from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
@@ -54,7 +54,7 @@ def _has_pointer_parameter(function: Function) -> bool:
     )
 
 
-POINTERS: Final = woken_by(_SOURCES) | (woken_by(_LOADED) & having(_has_pointer_parameter))
+POINTERS: Final = woken_by(_SOURCES) | (woken_by(_LOADED) & having_directives(_has_pointer_parameter))
 """What a function needs for a register to have provenance."""
 
 

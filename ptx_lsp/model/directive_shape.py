@@ -24,11 +24,13 @@ _LONGEST_COUNT: Final = 9
 class DirectiveShape:
     """The shape of some functions in modules with one version and target."""
 
-    __slots__ = ("quiet",)
+    __slots__ = ("features", "quiet")
 
     def __init__(self) -> None:
         self.quiet = set[object]()
         """The passes over directives that find nothing in a function of this shape."""
+        self.features = 0
+        """What such functions have because of their directives (`function_wakes.py`)."""
 
 
 class DirectiveShapes:
@@ -60,17 +62,28 @@ def _key(node: nodes.Function, directives: tuple[Directive, ...]) -> _Key | None
     name = node.name.text
     if name in _PECULIAR or (name.startswith("%") and special_registers.find(name) is not None):
         return None
-    returns, parameters = _declarations(node.returns), _declarations(node.parameters)
-    head, body = _directives(node.directives), _body(directives)
-    if returns is None or parameters is None or head is None or body is None:
-        return None
-    linkage = tuple([word.text for word in node.linkage])
-    return (node.kind.text, linkage, node.body is None, returns, parameters, head, body)
+    found: list[object] = [node.kind.text, node.body is None]
+    found += [word.text for word in node.linkage]
+    if node.directives:
+        head = _directives(node.directives)
+        if head is None:
+            return None
+        found.append(head)
+    for declarations in (node.returns, node.parameters):
+        found.append(None)
+        for one in declarations or ():
+            part = _declaration(one)
+            if part is None:
+                return None
+            found.append(part)
+        found.append(declarations is None)
+    return tuple(found) if _append_body(found, directives) else None
 
 
-def _body(directives: tuple[Directive, ...]) -> _Key | None:
-    """The same declaration of registers, or directive, any number of times is as good as once."""
-    found: list[_Key] = []
+def _append_body(found: list[object], directives: tuple[Directive, ...]) -> bool:
+    """False if there is no key. The same declaration of registers, or directive, any number of times is as
+    good as once.
+    """
     again = set[_Key]()
     for statement, is_labelled in directives:
         part: _Key | None = None
@@ -85,13 +98,14 @@ def _body(directives: tuple[Directive, ...]) -> _Key | None:
         elif isinstance(statement, nodes.CallPrototype):
             part = _prototype(statement)
         if part is None:
-            return None
-        part = (type(statement), is_labelled, *part)
-        if part not in again:
-            found.append(part)
+            return False
+        part = (type(statement), is_labelled, part)
         if is_repeatable:
+            if part in again:
+                continue
             again.add(part)
-    return tuple(found)
+        found.append(part)
+    return True
 
 
 def _prototype(node: nodes.CallPrototype) -> _Key | None:
@@ -117,7 +131,7 @@ def _declarations(declarations: tuple[nodes.Declaration, ...] | None) -> _Key | 
 def _declaration(node: nodes.Declaration) -> _Key | None:
     if node.attributes or node.linkage or node.bank is not None or node.type_name is not None:
         return None
-    space = node.space.text if node.space is not None else ""
+    space = "" if node.space is None else node.space.text
     found: list[object] = [space]
     found += [word.text for word in node.modifiers]
     alignment = node.alignment
@@ -127,29 +141,20 @@ def _declaration(node: nodes.Declaration) -> _Key | None:
         before = [word for word in node.modifiers if word.start < alignment.start]
         found += (".align", alignment.text, len(before))
     for declarator in node.declarators:
-        part = _declarator(declarator, is_register=space == ".reg")
-        if part is None:
+        count = declarator.range
+        if count is not None and not (space == ".reg" and _is_plain_count(count)):
             return None
-        found.append(part)
-    return tuple(found)
-
-
-_PLAIN: Final = ("",)
-
-
-def _declarator(node: nodes.Declarator, *, is_register: bool) -> _Key | None:
-    if node.initializer is not None:
-        return None
-    name, count = node.name.text, node.range
-    if count is not None and not (is_register and _is_plain_count(count)):
-        return None
-    if not node.dimensions and name not in _PECULIAR:
-        return _PLAIN
-    found: list[object] = [name if name in _PECULIAR else ""]
-    for size in node.dimensions:
-        if size is not None and not isinstance(size, nodes.Number):
+        if declarator.initializer is not None:
             return None
-        found.append("[]" if size is None else size.text)
+        name = declarator.name.text
+        found.append(name if name in _PECULIAR else "")
+        for size in declarator.dimensions:
+            if size is None:
+                found.append("[]")
+            elif isinstance(size, nodes.Number):
+                found.append(size.text)
+            else:
+                return None
     return tuple(found)
 
 

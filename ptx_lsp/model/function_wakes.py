@@ -65,16 +65,13 @@ def having(condition: Callable[[Function], object]) -> FunctionWake:
     return FunctionWake((bit,))
 
 
-def having_directives(known: Callable[[Function], tuple[object, ...]]) -> FunctionWake:
-    """A function for which a directive fact is not empty."""
-    key = _directive_key(known)
-    assert key is not None
-
-    def is_awake(function: Function) -> bool:
-        shape = directive_shape(function)
-        return not _is_quiet(key, shape) and bool(_heard(known, function, key, shape))
-
-    return having(is_awake)
+def having_directives(condition: Callable[[Function], object]) -> FunctionWake:
+    """A function of which `condition` is true. It may depend on what a directive fact may depend on, so it is
+    evaluated once for all functions with the same directives.
+    """
+    bit = _new_bit()
+    _directive_conditions[bit] = condition
+    return FunctionWake((bit,))
 
 
 _highest = 1
@@ -85,6 +82,7 @@ _of_instructions: Final[dict[int, int]] = {}
 """The bits for `function_wakes`."""
 _MOST_KNOWN: Final = 10_000
 _conditions: Final[dict[int, Callable[[Function], object]]] = {}
+_directive_conditions: Final[dict[int, Callable[[Function], object]]] = {}
 
 
 def _new_bit() -> int:
@@ -102,25 +100,36 @@ def function_features(function: Function) -> int:
         wakes = function_wakes(function)
         known = _of_instructions.get(wakes)
         found = _features_of(wakes) if known is None else known
-        for bit, condition in _conditions.items():
-            if _is_true(condition, function):
-                found |= bit
+        found |= _highest | _of_directives(function) | _satisfied(function, _conditions)
         function.features = found
     return found
 
 
-def _is_true(condition: Callable[[Function], object], function: Function) -> bool:
-    """Also if `condition` fails: the pass then fails, by itself."""
-    try:
-        return bool(condition(function))
-    except Exception:
-        return True
+def _of_directives(function: Function) -> int:
+    shape = directive_shape(function)
+    if shape is None:
+        return _satisfied(function, _directive_conditions)
+    if shape.features < _highest:
+        shape.features = _highest | _satisfied(function, _directive_conditions)
+    return shape.features
+
+
+def _satisfied(function: Function, conditions: dict[int, Callable[[Function], object]]) -> int:
+    """The bits of the conditions that hold, or that fail: then the pass fails, by itself."""
+    found = 0
+    for bit, condition in conditions.items():
+        try:
+            if condition(function):
+                found |= bit
+        except Exception:
+            found |= bit
+    return found
 
 
 def _features_of(wakes: int) -> int:
     if len(_of_instructions) >= _MOST_KNOWN:
         _of_instructions.clear()
-    found = _highest
+    found = 0
     for bit, own in _of_wakes.items():
         if wakes & bit:
             found |= own
@@ -130,6 +139,8 @@ def _features_of(wakes: int) -> int:
 
 FAILED_CHECKS: Final = having(checks)
 """An instruction that does not match the table."""
+LINKED: Final = having(lambda function: function.linked)
+"""A name of the module."""
 
 
 # -- passes over directives ---------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ptx_lsp.model.directives.debugging import (
     unplaced,
 )
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions, having
+from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -70,7 +70,8 @@ def debug_directive(module: Module) -> Iterator[Finding]:
     """
     yield from _of_files(module)
     yield from _of_sections(module)
-    yield from _numbers(module)
+    if b".loc" in module.document.source.data:
+        yield from _numbers(module)
     yield from _of_function_names(module)
     for one in collect_over_functions(unplaced, module, ATTRIBUTED):
         if not is_placed_earlier(module, one):
@@ -127,12 +128,7 @@ _LONG = re.compile(rb"(?:\.loc|inlined_at|\+)\s*[\s\w]*?\w{9}")
 """Shorter numbers are never too large."""
 
 
-def _has_locations(function: Function) -> bool:
-    item = function.item
-    return function.module.document.source.data.find(b".loc", item.start, item.end) >= 0
-
-
-@each_function(having(_has_locations))
+@each_function()
 def _numbers(function: Function) -> Iterator[Finding]:
     item = function.item
     if _LONG.search(function.module.document.source.data, item.start, item.end) is None:

@@ -10,7 +10,7 @@ from ptx_lsp.lint.rule import each_function, each_functions_directives, module_r
 from ptx_lsp.model.directives.declarations import Declared, declarations_of, declarations_outside
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having, woken_by
+from ptx_lsp.model.function_wakes import having_directives, woken_by
 from ptx_lsp.model.instructions.features import MEMBER
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
@@ -73,7 +73,7 @@ def legacy_syntax(module: Module) -> Iterator[Finding]:
 
 
 _MEMBERS = woken_by(InstructionWake(features=MEMBER))
-_DIMENSIONS = having(lambda function: function.node.dimensions)
+_DIMENSIONS = having_directives(lambda function: function.node.dimensions)
 
 
 @each_function(_MEMBERS | _DIMENSIONS)

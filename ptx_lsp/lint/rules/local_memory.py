@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having, opcodes
+from ptx_lsp.model.function_wakes import having_directives, opcodes
 from ptx_lsp.model.instructions.layout import size_bytes
 
 
@@ -15,7 +15,7 @@ def _has_variables(function: Function) -> bool:
     return bool(function.body.variables)
 
 
-@function_rule("local-memory", code="P314", wake=having(_has_variables) | opcodes("alloca"))
+@function_rule("local-memory", code="P314", wake=having_directives(_has_variables) | opcodes("alloca"))
 def local_memory(function: Function) -> Iterator[Finding]:
     """Variables in local memory.
 

@@ -12,7 +12,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.calls.compiled import compiled_with
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions, having
+from ptx_lsp.model.function_wakes import LINKED, collect_over_functions, having_directives
 from ptx_lsp.model.instructions.layout import parameter_bytes, size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count
@@ -81,7 +81,7 @@ class _Shared(NamedTuple):
     variables: tuple[Variable, ...]
 
 
-_WITH_VARIABLES = having(lambda function: function.linked or function.body.variables)
+_WITH_VARIABLES = LINKED | having_directives(lambda function: function.body.variables)
 
 
 @fact

@@ -8,10 +8,14 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having
+from ptx_lsp.model.function_wakes import having_directives
 
 
-@function_rule("noreturn-returns", code="W216", wake=having(lambda function: function.node.directives))
+@function_rule(
+    "noreturn-returns",
+    code="W216",
+    wake=having_directives(lambda function: function.node.directives),
+)
 def noreturn_returns(function: Function) -> Iterator[Finding]:
     """A `ret` in a function that must not return.
 

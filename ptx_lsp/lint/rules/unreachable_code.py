@@ -60,7 +60,10 @@ def unreachable_code(function: Function) -> Iterator[Finding]:
     """
     if not is_well_formed(function):
         return
-    graph, all_steps = cfg(function), instructions(function).instructions
+    graph = cfg(function)
+    if len(graph.reached) == len(graph.blocks):
+        return
+    all_steps = instructions(function).instructions
     reported_to = 0
     for block in graph.blocks:
         if block.number in graph.reached or block.first < reported_to:

@@ -10,7 +10,7 @@ from ptx_lsp.lint.diagnostic import Finding, FixProposal
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions, having
+from ptx_lsp.model.function_wakes import LINKED, collect_over_functions, having_directives
 from ptx_lsp.model.instructions.uses import names_elsewhere
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
@@ -73,7 +73,7 @@ def unused_function(module: Module) -> Iterator[Finding]:
     """
     if not all_well_formed(module):
         return
-    named = names_elsewhere(module) | set(collect_over_functions(_named, module, _LINKED))
+    named = names_elsewhere(module) | set(collect_over_functions(_named, module, LINKED))
     for symbol in collect_over_functions(_of_this_file, module, _OF_THIS_FILE):
         if symbol.name in named:
             continue
@@ -88,9 +88,6 @@ def unused_function(module: Module) -> Iterator[Finding]:
         yield Finding(symbol.place, message, alternatives=(remedy,) if len(every) == 1 else ())
 
 
-_LINKED = having(lambda function: function.linked)
-
-
 @fact
 def _named(function: Function) -> tuple[str, ...]:
     """The names of the module that a function uses besides its own."""
@@ -103,7 +100,7 @@ def _is_of_this_file(function: Function) -> bool:
     return symbol.is_definition and not symbol.is_kernel and not symbol.linkage
 
 
-_OF_THIS_FILE = having(_is_of_this_file)
+_OF_THIS_FILE = having_directives(_is_of_this_file)
 
 
 @fact

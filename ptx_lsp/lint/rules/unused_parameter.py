@@ -8,13 +8,13 @@ from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having
+from ptx_lsp.model.function_wakes import having_directives
 from ptx_lsp.model.instructions.uses import unused
 
 
 @function_rule(
     "unused-parameter", code="W202", tag="unnecessary",
-    wake=having(lambda function: function.body.parameters),
+    wake=having_directives(lambda function: function.body.parameters),
 )
 def unused_parameter(function: Function) -> Iterator[Finding]:
     """A parameter that is never read.

@@ -9,7 +9,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_register
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having
+from ptx_lsp.model.function_wakes import having_directives
 from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.syntax import nodes
 
@@ -18,7 +18,7 @@ _BY_HABIT = frozenset({"%SP", "%SPL", "temp_param_reg"})
 
 @function_rule(
     "unused-register", code="W201", tag="unnecessary",
-    wake=having(lambda function: function.body.registers),
+    wake=having_directives(lambda function: function.body.registers),
 )
 def unused_register(function: Function) -> Iterator[Finding]:
     """A register that is never used.

@@ -10,7 +10,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_variable
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions, having
+from ptx_lsp.model.function_wakes import LINKED, collect_over_functions, having_directives
 from ptx_lsp.model.instructions.uses import names_elsewhere, unused
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
@@ -64,7 +64,7 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     """
     if not all_well_formed(module):
         return
-    named = names_elsewhere(module) | set(collect_over_functions(_named, module, _LINKED))
+    named = names_elsewhere(module) | set(collect_over_functions(_named, module, LINKED))
     for variable in module.variables:
         if not isinstance(variable, Variable) or variable.linkage or variable.space not in _OWN:
             continue
@@ -73,16 +73,13 @@ def unused_variable(module: Module) -> Iterator[Finding]:
     yield from _in_functions(module)
 
 
-_LINKED = having(lambda function: function.linked)
-
-
 @fact
 def _named(function: Function) -> tuple[str, ...]:
     """The names of the module that a function uses."""
     return tuple(function.linked)
 
 
-@each_function(having(lambda function: function.body.variables))
+@each_function(having_directives(lambda function: function.body.variables))
 def _in_functions(function: Function) -> Iterator[Finding]:
     for variable in unused(function, function.body.variables):
         if variable.space in _OWN:

@@ -11,7 +11,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.calls.targets import is_indirect_branch
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import having, woken_by
+from ptx_lsp.model.function_wakes import having_directives, woken_by
 from ptx_lsp.model.instructions.features import GUARDED, LABEL, NEGATED
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
@@ -40,7 +40,7 @@ def _has_table(function: Function) -> bool:
 _UNUSUAL = InstructionWake(opcodes=("bra", "brx"), where=_is_unusual)
 
 
-@function_rule("wrong-target", code="E116", wake=woken_by(_UNUSUAL) | having(_has_table))
+@function_rule("wrong-target", code="E116", wake=woken_by(_UNUSUAL) | having_directives(_has_table))
 def wrong_target(function: Function) -> Iterator[Finding]:
     """A branch to something other than a label, or an invalid list of targets.
 
