@@ -181,23 +181,24 @@ class _Finder:
     def run(self) -> _Regions:
         return _Regions(self.frontiers(), self.control_dependences(), self.loops(), is_too_complex=False)
 
-    def visit(self) -> None:
-        self.left -= 1
+    def spend(self, visits: int) -> None:
+        self.left -= visits
         if self.left < 0:
             raise _TooManyError
 
     def frontiers(self) -> tuple[frozenset[int], ...]:
         immediate = self.found.immediate_dominators
-        reached = self.graph.reached
+        reached, predecessors = self.graph.reached, self.graph.predecessors
         found: dict[int, set[int]] = {}
         for block in self.graph.reverse_postorder:
-            sources = self.graph.predecessors[block]
+            sources = predecessors[block]
             if len(sources) < 2 and block != 0:
                 continue
             sources = tuple([one for one in sources if one in reached])
             if len(sources) < 2 and block != 0:
                 continue
             above = immediate[block]
+            visits = 0
             for source in sources:
                 while source != above:
                     known = found.get(source)
@@ -205,36 +206,48 @@ class _Finder:
                         known = found[source] = set()
                     elif block in known:
                         break
-                    self.visit()
+                    visits += 1
                     known.add(block)
                     if source == 0:
                         break
                     source = immediate[source]
-        every = [EMPTY] * len(self.graph.successors)
+            self.spend(visits)
+        every = [EMPTY] * len(predecessors)
         for block, known in found.items():
             every[block] = frozenset(known)
         return tuple(every)
 
     def control_dependences(self) -> tuple[tuple[int, ...], ...]:
         above = self.found.immediate_postdominators
-        found: list[list[int]] = [[] for _ in self.graph.successors]
+        found: dict[int, list[int]] = {}
         for block in self.graph.reverse_postorder:
-            if len(self.graph.successors[block]) < 2:
+            targets = self.graph.successors[block]
+            if len(targets) < 2:
                 continue
             meeting = above[block]
-            for target in self.graph.successors[block]:
+            visits = 0
+            for target in targets:
                 while target not in (meeting, -1):
-                    self.visit()
-                    if not found[target] or found[target][-1] != block:
-                        found[target].append(block)
+                    visits += 1
+                    known = found.get(target)
+                    if known is None:
+                        found[target] = [block]
+                    elif known[-1] != block:
+                        known.append(block)
                     target = above[target]
-        return tuple(map(tuple, found))
+            self.spend(visits)
+        every: list[tuple[int, ...]] = [()] * len(above)
+        for block, known in found.items():
+            every[block] = tuple(known)
+        return tuple(every)
 
     def loops(self) -> tuple[Loop, ...]:
         latches: dict[int, list[int]] = {}
+        ranks = self.graph.ranks
         for block in self.graph.reverse_postorder:
+            rank = ranks[block]
             for target in self.graph.successors[block]:
-                if self.found.dominates(target, block):
+                if ranks[target] <= rank and self.found.dominates(target, block):
                     latches.setdefault(target, []).append(block)
         return tuple([
             Loop(head, self.loop(head, sources), tuple(sources))
@@ -242,14 +255,15 @@ class _Finder:
         ])
 
     def loop(self, head: int, sources: list[int]) -> frozenset[int]:
+        reached, predecessors = self.graph.reached, self.graph.predecessors
         blocks = {head}
         waiting = list(sources)
         while waiting:
             block = waiting.pop()
             if block not in blocks:
-                self.visit()
                 blocks.add(block)
-                waiting.extend([p for p in self.graph.predecessors[block] if p in self.graph.reached])
+                waiting += [one for one in predecessors[block] if one in reached]
+        self.spend(len(blocks) - 1)
         return frozenset(blocks)
 
 

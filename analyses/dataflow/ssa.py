@@ -325,11 +325,12 @@ class _Renaming:
         carry = NONE
         place = self.cfg.blocks[block]
         for number in range(place.first, place.end):
-            registers, defs, guard, kind = all_uses[number], all_defs[number], guards[number], kinds[number]
-            if not registers and not defs and guard < 0 and not kind.writes_carry and not kind.reads_carry:
+            uses, defs, guard, kind = all_uses[number], all_defs[number], guards[number], kinds[number]
+            if not uses and not defs and guard < 0 and not kind.writes_carry and not kind.reads_carry:
                 by_instruction.append(_WITHOUT_VALUES)
                 continue
-            uses = tuple([current[register] for register in registers])
+            if uses:
+                uses = tuple([current[register] for register in uses])
             partial_defs = all_partial_defs[number]
             if partial_defs:
                 partial_defs = tuple([current[register] for register in partial_defs])

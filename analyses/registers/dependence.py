@@ -132,8 +132,11 @@ class _Builder:
                     self.edge(number, last, 0)
         urgency = [0] * len(self.operations)
         for number in range(len(urgency) - 1, -1, -1):
-            behind = (cycles + urgency[other] for other, cycles in self.after[number])
-            urgency[number] = max(self.cycles[number], max(behind, default=0))
+            longest = self.cycles[number]
+            for other, cycles in self.after[number]:
+                if cycles + urgency[other] > longest:
+                    longest = cycles + urgency[other]
+            urgency[number] = longest
         return DependenceGraph(tuple(map(tuple, self.after)), tuple(self.waits_for), tuple(urgency))
 
     def edge(self, earlier: int, later: int, cycles: int) -> None:
@@ -143,7 +146,7 @@ class _Builder:
 
     def values(self, number: int, operation: MachineInstruction) -> None:
         written, readers = self.written, self.readers
-        for word in operation.uses | operation.partial_defs:
+        for word in operation.uses | operation.partial_defs if operation.partial_defs else operation.uses:
             if word in written:
                 self.edge(written[word], number, self.cycles[written[word]])
         for word in operation.uses:

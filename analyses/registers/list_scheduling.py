@@ -113,8 +113,8 @@ class StraightLineRegion:
         found = _PressureProfile([0] * len(order), [0] * len(order))
         for turn in range(len(order) - 1, -1, -1):
             operation = self.instructions[order[turn]]
-            after = len(live | operation.defs)
-            live -= operation.defs - operation.partial_defs
+            after = len(live) + len(operation.defs - live)
+            live -= operation.defs - operation.partial_defs if operation.partial_defs else operation.defs
             ending = len(operation.uses - live)
             live |= operation.uses
             more = operation.materialised_constants + _scratch(operation)
@@ -195,8 +195,11 @@ def _min_pressure_order(
 
     def cost(number: int) -> int:
         operation = operations[number]
-        made = sum(word in live and word not in operation.uses for word in operation.defs)
-        return len(operation.uses - live) - made
+        price = len(operation.uses - live)
+        for word in operation.defs:
+            if word in live and word not in operation.uses:
+                price -= 1
+        return price
 
     def offer(number: int) -> None:
         heappush(ready, (cost(number), -number))

@@ -80,7 +80,7 @@ def dead_write(function: Function) -> Iterator[Finding]:
 
 
 def _message(step: InstructionInfo, flow: FunctionInstructions, *, is_read: bool) -> str:
-    names = " and ".join(f"`{flow.registers[one].name}`" for one in dict.fromkeys(step.defs))
+    names = " and ".join(f"`{flow.register(one).name}`" for one in dict.fromkeys(step.defs))
     if not is_read:
         return f"{names} is never read, so this `{step.opcode}` has no effect"
     return f"the value of {names} is never read: it is overwritten, or the kernel ends first"

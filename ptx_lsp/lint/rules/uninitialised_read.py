@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -73,26 +73,38 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
     if not is_well_formed(function):
         return
     flow = instructions(function)
-    for read in uninitialized_reads(function):
-        step, register = flow.instructions[read.instruction], flow.registers[read.register]
-        place = _mentions(function, step, register)[-1]
+    found = uninitialized_reads(function)
+    partly = {read.register for read in found if not read.on_all_paths}
+    writers = _writers(flow, partly) if partly else {}
+    for read in found:
+        register = flow.register(read.register)
+        place = _mentions(function, read.instruction, register)[-1]
         if read.on_all_paths:
             message = f"`{register.name}` is read before it is written"
             yield Finding(place, message)
             continue
         message = f"`{register.name}` may be read before it is written: not every path writes it"
-        writers = [other for other in flow.instructions if read.register in other.defs][:_MOST]
         related = tuple(
             (_mentions(function, writer, register)[0], f"`{register.name}` is written here")
-            for writer in writers
+            for writer in writers.get(read.register, ())[:_MOST]
         )
         yield Finding(place, message, related, severity="info")
 
 
-def _mentions(function: Function, step: InstructionInfo, register: Register) -> list[Place]:
+def _writers(flow: FunctionInstructions, registers: set[int]) -> dict[int, list[int]]:
+    """The instructions that write each of these registers, in order."""
+    found: dict[int, list[int]] = {}
+    for number, defs in enumerate(flow.defs):
+        for register in dict.fromkeys(defs):
+            if register in registers:
+                found.setdefault(register, []).append(number)
+    return found
+
+
+def _mentions(function: Function, number: int, register: Register) -> list[Place]:
     """Where an instruction names `register`, what is read behind what is written."""
-    guard = step.node.guard
-    operands = step.node.operands if guard is None else (guard.predicate, *step.node.operands)
+    node = function.body.instructions[number].node
+    operands = node.operands if node.guard is None else (node.guard.predicate, *node.operands)
     return [
         function.place(name)
         for operand in operands
