@@ -43,6 +43,11 @@ class LaneValues:
         self._known: Final[dict[int, LaneOffsets | None]] = {NONE: None}
         self._data: frozenset[int] | None = None
 
+    @property
+    def evaluated(self) -> frozenset[int]:
+        """The values that have been asked for, and those that they depend on."""
+        return frozenset(self._known)
+
     def value(self, value: int) -> LaneOffsets | None:
         """The lane offsets of a value; None if unknown."""
         known = self._known
