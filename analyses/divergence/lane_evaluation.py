@@ -49,6 +49,8 @@ class _Evaluation:
         self.found: dict[int, LaneOffsets | None] = {}
         self.inputs: dict[int, tuple[int, ...]] = {}
         """The values that each value is evaluated from."""
+        self.numbers: dict[int, int] = {}
+        """The instructions that define the values."""
         self.assumed: list[Phi] = []
         self.roots: list[int] = []
 
@@ -97,7 +99,7 @@ class _Evaluation:
             if is_uniform or self.uniformity.depends_on_path(value):
                 return ()
             return self.forward_inputs(join)
-        number = self.form.definition(value)
+        number = self.numbers[value] = self.form.definition(value)
         if self.arithmetic(number) is not None:
             return self.values[number].uses
         return () if is_uniform or not self.may_be_uniform(number, value) else self.transfers.inputs(number)
@@ -116,7 +118,7 @@ class _Evaluation:
         join = self.form.phis.get(value)
         if join is not None:
             return UNIFORM if self.uniformity.is_uniform(value) else self.evaluated_phi(join)
-        number = self.form.definition(value)
+        number = self.numbers[value]
         if self.values[number].carry_out == value:
             return None
         arithmetic = self.arithmetic(number)

@@ -191,10 +191,10 @@ class TransferFunctions:
                 inputs = (*inputs, found.carry_in)
             elif level < UniformityLevel.UNKNOWN:
                 level, text = UniformityLevel.UNKNOWN, "the carry comes from elsewhere"
-        level = max(level, control)
         results = found.defs if found.carry_out < 0 else (*found.defs, found.carry_out)
         second = _second_result(step, found) if own.second_level is not None else NONE
-        return TransferFunction(results, inputs, level, text, second, own.second_level or 0)
+        base = max(int(level), control)
+        return TransferFunction(results, inputs, base, text, second, own.second_level or 0)
 
     def _transfer_of_jump(self, step: InstructionInfo, found: InstructionValues) -> TransferFunction:
         target = self._target_values(step, found)
