@@ -113,3 +113,15 @@ def test_counts_and_index() -> None:
             assert all(of_all[n] is shape for shape, numbers in index.items() for n in numbers)
             counts = shape_counts(function).counts
             assert counts == {shape: len(numbers) for shape, numbers in index.items()}
+
+
+def test_the_number_of_kept_shapes_is_limited() -> None:
+    """After very many different constants the tables begin anew; shapes in use stay valid."""
+    before = _functions(MODULE.format(PLAIN))[-1]
+    shape = shapes(before)[0]
+    assert shapes(_functions(MODULE.format(PLAIN))[-1])[0] is shape
+    many = "".join([f"mov.b32 %r0, {number};" for number in range(33_000)])
+    shapes(_functions(MODULE.format(many))[-1])
+    again = shapes(_functions(MODULE.format(PLAIN))[-1])[0]
+    assert again is not shape is shapes(before)[0]
+    assert again.arguments == shape.arguments

@@ -18,8 +18,9 @@ from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import MachineInstruction, virtual_registers
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.shapes import shapes
+from ptx_lsp.model.instructions.shapes import shape_counts, shapes
 from ptx_lsp.model.instructions.uses import unused
+from ptx_lsp.model.instructions.wakes import function_wakes
 from ptx_lsp.model.place import Located
 from ptx_lsp.model.symbols import Declared
 
@@ -34,6 +35,11 @@ def analysis_results(function: Function) -> AnalysisResults:
     return {
         "statements": [_where(function, one) for one in function.body.statements],
         "arguments": [shape.arguments for shape in shapes(function)],
+        "shapes": {
+            (one.spelling, one.arguments, one.features): times
+            for one, times in shape_counts(function).counts.items()
+        },
+        "wakes": function_wakes(function),
         "steps": [_step(function, one) for one in flow.instructions],
         "registers": [(one.name, one.type) for one in flow.registers],
         "cfg": (cfg(function).blocks, ways.immediate_dominators, ways.immediate_postdominators),

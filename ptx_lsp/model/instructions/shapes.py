@@ -6,7 +6,6 @@ therefore be equal shapes, but one object is always one shape.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Final
 
 from ptx_lsp.facts import Previous, fact, incremental_fact
@@ -104,16 +103,18 @@ def shapes(function: Function) -> tuple[Shape, ...]:
 def shape_counts(function: Function, earlier: Previous[_Counts] | None) -> _Counts:
     """The distinct shapes of a function, each with the number of its instructions."""
     of_all = shapes(function)
-    if earlier is None:
-        return _Counts(of_all, Counter(of_all))
-    before, (first, old_end, end) = earlier
-    counts = before.counts.copy()
-    counts.update(of_all[first:end])
-    gone = before.shapes[first:old_end]
-    counts.subtract(gone)
+    counts: dict[Shape, int] = {}
+    added, gone = of_all, of_all[:0]
+    if earlier is not None:
+        before, (first, old_end, end) = earlier
+        counts = dict(before.counts)
+        added, gone = of_all[first:end], before.shapes[first:old_end]
+    for shape in added:
+        counts[shape] = counts.get(shape, 0) + 1
     for shape in gone:
+        counts[shape] -= 1
         if not counts[shape]:
-            counts.pop(shape, None)
+            del counts[shape]
     return _Counts(of_all, counts)
 
 
@@ -122,7 +123,7 @@ class _Counts:
 
     __slots__ = ("counts", "shapes")
 
-    def __init__(self, shapes: tuple[Shape, ...], counts: Counter[Shape]) -> None:
+    def __init__(self, shapes: tuple[Shape, ...], counts: dict[Shape, int]) -> None:
         self.shapes = shapes
         self.counts = counts
 
