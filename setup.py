@@ -1,5 +1,5 @@
-"""Builds the C parser and the index of the instruction table, and puts the grammar's queries into its Python
-package.
+"""Builds the C parser, the scanner of regular statements and the index of the instruction table, and puts the
+grammar's queries into its Python package.
 """
 
 import os
@@ -12,6 +12,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
 GRAMMAR = Path("tree-sitter-ptx")
+SCANNER = Path("ptx_lsp", "syntax", "native")
 PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 
 
@@ -45,7 +46,14 @@ setup(
             depends=[str(GRAMMAR / "src" / "tree_sitter" / "parser.h")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
-        )
+        ),
+        Extension(
+            "ptx_lsp.syntax._scanner",
+            sources=[str(SCANNER / "scanner.c")],
+            depends=[str(header) for header in SCANNER.glob("*.h")],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+        ),
     ],
     cmdclass={"build_py": BuildPy},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},

@@ -15,11 +15,11 @@ from tree_sitter import Node
 
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax._scanner import Scanner
 from ptx_lsp.syntax.literals import integer, overflows
 from ptx_lsp.syntax.lower_directives import Directives
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
-from ptx_lsp.syntax.scanner import Scanner
 from ptx_lsp.syntax.validation import operand_problems
 
 MOST_NESTED_BLOCKS = 1990

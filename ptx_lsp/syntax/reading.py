@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from ptx_lsp.syntax.function_scanner import scanned_functions
+from ptx_lsp.syntax._scanner import Scanner
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.lower import lower
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of
 from ptx_lsp.syntax.parsing import parse
-from ptx_lsp.syntax.scanner import GAP
 from ptx_lsp.text import Source
 
-_GAP = re.compile(GAP)
+_GAP = re.compile(r"(?>[ \t\r\n]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)*+")
+"""What may stand between two statements."""
 
 
 def read_items(source: Source) -> list[Item] | None:
@@ -24,12 +24,14 @@ def read_items(source: Source) -> list[Item] | None:
     that goes on across the cut, such as a comment that contains the function.
     """
     text = source.text
+    if "\0" in text:  # the lexer of the tree ends comments and tokens there
+        return None
     items: list[Item] = []
     rest: list[str] = []
     starts: list[int] = []
     shifts: list[int] = []
     size = position = 0
-    for start, end, node in scanned_functions(text):
+    for start, end, node in Scanner(text).functions():
         if _GAP.fullmatch(text, position, start) is None:
             rest.append(text[position:start])
             starts.append(size)

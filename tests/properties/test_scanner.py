@@ -9,11 +9,11 @@ import pytest
 from tree_sitter import Node
 
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax._scanner import Scanner
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.lower import lower
 from ptx_lsp.syntax.parsing import parse
 from ptx_lsp.syntax.reading import read_items
-from ptx_lsp.syntax.scanner import Scanner
 from ptx_lsp.text import Source
 from tests.oracle import corpus
 from tests.properties.test_edits import TOKENS
@@ -44,8 +44,8 @@ L1: { mov.u32 %r1, %tid.x; /* here */ }
 """
 _TOKENS = [
     *TOKENS, b"\r\n", b"\n.func f();\n", b"\n.noreturn\n", b", inlined_at 1 2 3", b"WARP_SZ:",
-    b"\nmembar.gl;", b"call", b"_", b"\f", b"\v", b"\x1a", b"::", b" ", b'\n.file 1 "x"\n', b"\n.extern ",
-    b"\n.foo 1 ", b"08", b"1e5", _FUNCTION,
+    b"\nmembar.gl;", b"call", b"_", b"\f", b"\v", b"\x1a", b"\0", b"::", b" ", b'\n.file 1 "x"\n',
+    b"\n.extern ", b"\n.foo 1 ", b"08", b"1e5", _FUNCTION,
 ]  # fmt: skip
 
 

@@ -1,0 +1,149 @@
+/* Creates the nodes of ptx_lsp/syntax/nodes without calling their initialisers: fields are written into the
+ * slots of the classes, at offsets that are looked up once. */
+
+#ifndef PTX_NODES_H
+#define PTX_NODES_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#include <string.h>
+
+enum { MOST_FIELDS = 9 };
+
+typedef struct {
+  const char *name;
+  const char *fields[MOST_FIELDS + 1];
+  PyTypeObject *type;
+  Py_ssize_t offsets[MOST_FIELDS];
+} NodeClass;
+
+static NodeClass NAME = {"Name", {"text"}};
+static NodeClass NUMBER = {"Number", {"text", "kind"}};
+static NodeClass STRING = {"String", {"text"}};
+static NodeClass MEMBER = {"Member", {"object", "components"}};
+static NodeClass UNARY = {"Unary", {"operator", "value"}};
+static NodeClass BINARY = {"Binary", {"operator", "left", "right"}};
+static NodeClass PAIR = {"Pair", {"left", "right"}};
+static NodeClass GROUP = {"Group", {"items"}};
+static NodeClass ADDRESS = {"Address", {"items", "suffix"}};
+static NodeClass VECTOR = {"Vector", {"items"}};
+static NodeClass OPCODE = {"Opcode", {"text", "bank"}};
+static NodeClass GUARD = {"Guard", {"negated", "predicate"}};
+static NodeClass INSTRUCTION = {"Instruction", {"guard", "opcode", "operands"}};
+static NodeClass LABEL = {"Label", {"name"}};
+static NodeClass BLOCK = {"Block", {"guard", "statements"}};
+static NodeClass DECLARATOR = {"Declarator", {"name", "range", "dimensions", "initializer"}};
+static NodeClass DECLARATION = {
+    "Declaration",
+    {"linkage", "space", "bank", "modifiers", "type_name", "alignment", "attributes", "declarators"}};
+static NodeClass DIRECTIVE = {"Directive", {"linkage", "name", "arguments"}};
+static NodeClass LOCATION = {"Location", {"file", "line", "column", "attributes"}};
+static NodeClass LOCATION_ATTRIBUTE = {"LocationAttribute", {"name", "values"}};
+static NodeClass FUNCTION = {
+    "Function",
+    {"linkage", "kind", "attributes", "returns", "name", "dimensions", "parameters", "directives", "body"}};
+
+static NodeClass *const NODE_CLASSES[] = {
+    &NAME,  &NUMBER, &STRING,      &MEMBER, &UNARY, &BINARY,     &PAIR,        &GROUP,     &ADDRESS,  &VECTOR,
+    &OPCODE, &GUARD, &INSTRUCTION, &LABEL,  &BLOCK, &DECLARATOR, &DECLARATION, &DIRECTIVE, &LOCATION,
+    &LOCATION_ATTRIBUTE, &FUNCTION};
+
+static Py_ssize_t start_offset, end_offset;
+static PyObject *no_items; /* () */
+
+/* The offset of a slot of a class; -1 with an exception if it has none of that name. */
+static Py_ssize_t offset_of(PyTypeObject *type, const char *field) {
+  const PyMemberDef *member = PyType_GetSlot(type, Py_tp_members);
+  for (; member != NULL && member->name != NULL; member++)
+    if (!strcmp(member->name, field) && member->type == T_OBJECT_EX) return member->offset;
+  PyErr_Format(PyExc_ImportError, "a node class has no slot `%s`", field);
+  return -1;
+}
+
+/* Looks up the node classes in the module `nodes`. */
+static int find_node_classes(void) {
+  PyObject *module = PyImport_ImportModule("ptx_lsp.syntax.nodes");
+  if (module == NULL) return -1;
+  PyObject *base = PyObject_GetAttrString(module, "Node");
+  int failed = base == NULL;
+  if (!failed) {
+    start_offset = offset_of((PyTypeObject *)base, "start");
+    end_offset = offset_of((PyTypeObject *)base, "end");
+    failed = start_offset < 0 || end_offset < 0;
+    Py_DECREF(base);
+  }
+  for (size_t n = 0; !failed && n < sizeof NODE_CLASSES / sizeof *NODE_CLASSES; n++) {
+    NodeClass *class = NODE_CLASSES[n];
+    class->type = (PyTypeObject *)PyObject_GetAttrString(module, class->name);
+    failed = class->type == NULL;
+    for (int field = 0; !failed && class->fields[field] != NULL; field++) {
+      class->offsets[field] = offset_of(class->type, class->fields[field]);
+      failed = class->offsets[field] < 0;
+    }
+  }
+  Py_DECREF(module);
+  if (!failed && no_items == NULL) no_items = PyTuple_New(0);
+  return failed || no_items == NULL ? -1 : 0;
+}
+
+static inline void set_field(PyObject *node, Py_ssize_t offset, PyObject *value) {
+  *(PyObject **)((char *)node + offset) = value;
+}
+
+/* Puts `values`, whose references it takes, into the fields of a new node, also where it fails: NULL is among
+ * the values if an exception is set. */
+static PyObject *new_node(const NodeClass *class, Py_ssize_t start, Py_ssize_t end, PyObject *const *values) {
+  PyObject *node = PyType_GenericAlloc(class->type, 0);
+  PyObject *first = PyLong_FromSsize_t(start), *last = PyLong_FromSsize_t(end);
+  int failed = node == NULL || first == NULL || last == NULL;
+  for (int field = 0; class->fields[field] != NULL; field++) {
+    if (values[field] == NULL) failed = 1;
+    if (node != NULL) set_field(node, class->offsets[field], values[field]);
+    else Py_XDECREF(values[field]);
+  }
+  if (node != NULL) {
+    set_field(node, start_offset, first);
+    set_field(node, end_offset, last);
+  } else {
+    Py_XDECREF(first);
+    Py_XDECREF(last);
+  }
+  if (failed) Py_CLEAR(node);
+  return node;
+}
+
+#define NEW_NODE(class, start, end, ...) new_node(&(class), start, end, (PyObject *const[]){__VA_ARGS__})
+
+static inline PyObject *new_reference(PyObject *object) {
+  Py_INCREF(object);
+  return object;
+}
+
+/* Puts another object, whose reference it takes, where there was one. */
+static void replace(PyObject **place, PyObject *object) {
+  PyObject *before = *place;
+  *place = object;
+  Py_XDECREF(before);
+}
+
+#define NONE new_reference(Py_None)
+#define NO_ITEMS new_reference(no_items)
+
+/* A tuple of what a list has; takes the reference. */
+static PyObject *frozen(PyObject *list) {
+  if (list == NULL) return NULL;
+  PyObject *found = PyList_Size(list) ? PyList_AsTuple(list) : NO_ITEMS;
+  Py_DECREF(list);
+  return found;
+}
+
+/* Appends an object, whose reference it takes; false if that fails or `object` is NULL. */
+static int appended(PyObject *list, PyObject *object) {
+  if (object == NULL) return 0;
+  int failed = PyList_Append(list, object);
+  Py_DECREF(object);
+  return !failed;
+}
+
+#endif
