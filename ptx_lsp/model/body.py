@@ -7,7 +7,7 @@ not declare are `free`; `Function` looks them up in the module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
+from typing import Final, final
 
 from ptx_lsp.isa import special_registers
 from ptx_lsp.model.place import Place
@@ -28,11 +28,15 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 
-class Instruction(NamedTuple):
+@final
+class Instruction:
     """An instruction, and the index in `Body.scopes` of the scope of its names."""
 
-    node: nodes.Instruction
-    scope: int
+    __slots__ = ("node", "scope")
+
+    def __init__(self, node: nodes.Instruction, scope: int) -> None:
+        self.node: Final = node
+        self.scope: Final = scope
 
 
 class Directive(NamedTuple):
@@ -71,6 +75,7 @@ class Body:
     """
 
     def __init__(self, node: nodes.Function) -> None:
+        """Empty: `of` is the body of a function."""
         self.node = node
         self.scope = Scope()
         self.scopes = [self.scope]
@@ -81,32 +86,42 @@ class Body:
         self.labels: list[Label] = []
         self.instructions: list[Instruction] = []
         self.statements: list[nodes.Statement] = []
+        self.directives: tuple[Directive, ...] = ()
         self.symbols: dict[int, Symbol] = {}
         self.duplicates: list[Duplicate] = []
         self.free: dict[str, list[Free]] = {}
         self.forward: dict[str, list[nodes.Name]] = {}
         self._pending: list[Free] = []
-        self._declare_parameters()
+
+    @classmethod
+    def of(cls, node: nodes.Function) -> Body:
+        body = cls(node)
+        body._declare_parameters()
         if node.body is None:
-            self.duplicates.clear()  # parameters of a prototype may have the same name
+            body.duplicates.clear()  # parameters of a prototype may have the same name
         else:
-            self._walk(node.body)
-        self.directives = tuple(directives_among(self.statements))
-        self.resolve_pending()
+            body._walk(node.body)
+        body.resolve_pending()
+        return body
 
     # -- changes --------------------------------------------------------------------------------
 
     def within(self, node: nodes.Function) -> Body:
         """This body for `node`, which has the same statements. The result shares its data: do not change it.
         """
-        found = copy(self)
-        found.node = node
+        found = self._changeable(node)
+        found.labels = self.labels
+        found.instructions = self.instructions
+        found.statements = self.statements
+        found.symbols = self.symbols
+        found.duplicates = self.duplicates
+        found.free = self.free
+        found.forward = self.forward
         return found
 
     def copy(self, node: nodes.Function) -> Body:
         """A copy for `node` that can be changed, except for the scopes."""
-        found = copy(self)
-        found.node = node
+        found = self._changeable(node)
         found.labels = list(self.labels)
         found.instructions = list(self.instructions)
         found.statements = list(self.statements)
@@ -114,7 +129,18 @@ class Body:
         found.duplicates = list(self.duplicates)
         found.free = {name: list(uses) for name, uses in self.free.items()}
         found.forward = {name: list(uses) for name, uses in self.forward.items()}
-        found._pending = []
+        return found
+
+    def _changeable(self, node: nodes.Function) -> Body:
+        """A body for `node` with the declarations of this one."""
+        found = Body(node)
+        found.scope = self.scope
+        found.scopes = self.scopes
+        found.returns = self.returns
+        found.parameters = self.parameters
+        found.variables = self.variables
+        found.registers = self.registers
+        found.directives = self.directives
         return found
 
     def copy_scopes(self) -> None:
@@ -128,7 +154,7 @@ class Body:
     def resolve_plain(self, statement: nodes.Statement, scope: Scope) -> None:
         """Adds `statement` if it is an instruction or a label."""
         if isinstance(statement, nodes.Instruction):
-            self._instruction(statement, scope)
+            self._instruction(statement, scope, {})
         elif isinstance(statement, nodes.Label):
             self._declare(statement.name, self._label(statement, None), scope)
 
@@ -145,15 +171,16 @@ class Body:
 
     def _declared(
         self, declaration: nodes.Declaration, scope: Scope
-    ) -> Iterable[Register | Variable]:
+    ) -> list[Register | Variable]:
+        declared: list[Register | Variable] = []
         space = declaration.space.text if declaration.space else ""
         for declarator in declaration.declarators:
             if declarator.initializer is not None:
-                self._use(declarator.initializer, scope)
+                self._use(declarator.initializer, scope, {})
             name = declarator.name
             if name.text == "_":
                 continue
-            place = Place.of(self.node, name)
+            place = Place(self.node.kind, name.start, name.end)
             symbol: Register | Variable
             if space == ".reg":
                 symbol = Register(
@@ -169,7 +196,8 @@ class Body:
                 if first is not None:
                     self.duplicates.append(Duplicate(name, symbol, first))
             self.symbols[name.start] = symbol
-            yield symbol
+            declared.append(symbol)
+        return declared
 
     def _declare(self, name: nodes.Name, symbol: Declared, scope: Scope) -> None:
         first = scope.declare(symbol)
@@ -181,63 +209,71 @@ class Body:
 
     def _walk(self, body: nodes.Block) -> None:
         """Not recursive: blocks may be nested thousands deep."""
-        open_blocks = [(iter(_with_next(body.statements)), self.scope)]
-        while open_blocks:
-            statements, scope = open_blocks[-1]
-            for statement, following in statements:
-                self.statements.append(statement)
-                if isinstance(statement, nodes.Instruction):
-                    self._instruction(statement, scope)
-                elif isinstance(statement, nodes.Block):
-                    inner = Scope(scope, len(self.scopes), statement.start)
-                    self.scopes.append(inner)
-                    open_blocks.append((iter(_with_next(statement.statements)), inner))
+        every = self.statements
+        directives: list[Directive] = []
+        is_labelled = False
+        around: list[_OpenBlock] = []
+        block = _OpenBlock(body, self.scope)
+        while True:
+            if block.index == len(block.statements):
+                if not around:
                     break
-                else:
-                    self._other(statement, following, scope)
-            else:
-                open_blocks.pop()
+                block = around.pop()
+                continue
+            statement = block.statements[block.index]
+            block.index += 1
+            every.append(statement)
+            if isinstance(statement, nodes.Instruction):
+                self._instruction(statement, block.scope, block.visible)
+            elif isinstance(statement, nodes.Block):
+                around.append(block)
+                inner = Scope(block.scope, len(self.scopes), statement.start)
+                self.scopes.append(inner)
+                block = _OpenBlock(statement, inner)
+            elif isinstance(statement, nodes.Label):
+                self._declare(statement.name, self._label(statement, block.following()), block.scope)
+                block.visible.pop(statement.name.text, None)
+                is_labelled = True
+                continue
+            elif not isinstance(statement, nodes.Location) or statement.attributes:
+                directives.append(Directive(statement, is_labelled))
+                self._other(statement, block.scope)
+                block.visible.clear()
+            is_labelled = False
+        self.directives = tuple(directives)
 
-    def _instruction(self, node: nodes.Instruction, scope: Scope) -> None:
+    def _instruction(self, node: nodes.Instruction, scope: Scope, visible: dict[str, Symbol]) -> None:
         self.instructions.append(Instruction(node, scope.number))
         if node.guard is not None:
-            self._use(node.guard.predicate, scope)
-        names = scope.names
+            self._use(node.guard.predicate, scope, visible)
         symbols = self.symbols
         for operand in node.operands:
             if isinstance(operand, nodes.Name):  # most of them, so without a call
-                symbol = names.get(operand.text)
+                symbol = visible.get(operand.text)
                 if symbol is not None:
                     symbols[operand.start] = symbol
                 else:
-                    self._use_name(operand, scope)
-            else:
-                self._use(operand, scope)
+                    self._use_name(operand, scope, visible)
+            elif not isinstance(operand, nodes.Number):
+                self._use(operand, scope, visible)
 
-    def _other(
-        self, statement: nodes.Statement, following: nodes.Statement | None, scope: Scope
-    ) -> None:
-        match statement:
-            case nodes.Declaration():
-                for symbol in self._declared(statement, scope):
-                    if isinstance(symbol, Register):
-                        self.registers.append(symbol)
-                    else:
-                        self.variables.append(symbol)
-            case nodes.Label():
-                self._declare(statement.name, self._label(statement, following), scope)
-            case nodes.TargetList():
-                for name in statement.names:
-                    self._use_name(name, scope)
-            case nodes.Alias():
-                for used in (statement.name, statement.aliasee):
-                    if isinstance(used, nodes.Name):
-                        self._use_name(used, scope)
-            case _:
-                pass
+    def _other(self, statement: nodes.Statement, scope: Scope) -> None:
+        if isinstance(statement, nodes.Declaration):
+            for symbol in self._declared(statement, scope):
+                if isinstance(symbol, Register):
+                    self.registers.append(symbol)
+                else:
+                    self.variables.append(symbol)
+        elif isinstance(statement, nodes.TargetList):
+            for name in statement.names:
+                self._use_name(name, scope, {})
+        elif isinstance(statement, nodes.Alias):
+            for used in (statement.name, statement.aliasee):
+                if isinstance(used, nodes.Name):
+                    self._use_name(used, scope, {})
 
     def _label(self, node: nodes.Label, following: nodes.Statement | None) -> Declared:
-        name, place = node.name.text, Place.of(self.node, node.name)
+        name, place = node.name.text, Place(self.node.kind, node.name.start, node.name.end)
         if isinstance(following, nodes.CallPrototype):
             return Prototype(name, following, place)
         if isinstance(following, nodes.TargetList):
@@ -248,15 +284,20 @@ class Body:
 
     # -- names ----------------------------------------------------------------------------------
 
-    def _use(self, value: nodes.Expression, scope: Scope) -> None:
+    def _use(self, value: nodes.Expression, scope: Scope, visible: dict[str, Symbol]) -> None:
         for name in names_in(value):
-            self._use_name(name, scope)
+            symbol = visible.get(name.text)
+            if symbol is not None:
+                self.symbols[name.start] = symbol
+            else:
+                self._use_name(name, scope, visible)
 
-    def _use_name(self, name: nodes.Name, scope: Scope) -> None:
-        symbol: Symbol | None = scope.find(name.text) or predefined(name.text)
+    def _use_name(self, name: nodes.Name, scope: Scope, visible: dict[str, Symbol]) -> None:
+        text = name.text
+        symbol: Symbol | None = scope.find(text) or predefined(text)
         if symbol is not None:
-            self.symbols[name.start] = symbol
-        elif name.text != "_":
+            self.symbols[name.start] = visible[text] = symbol
+        elif text != "_":
             self._pending.append(Free(name, scope.number))
 
     def resolve_pending(self) -> None:
@@ -272,6 +313,24 @@ class Body:
             else:
                 self.free.setdefault(name.text, []).append(Free(name, scope, symbol))
         self._pending.clear()
+
+
+@final
+class _OpenBlock:
+    """A block that is being walked: the index of its next statement, its scope, and the symbols of names that
+    were looked up since the last declaration.
+    """
+
+    __slots__ = ("index", "scope", "statements", "visible")
+
+    def __init__(self, block: nodes.Block, scope: Scope) -> None:
+        self.statements = block.statements
+        self.index = 0
+        self.scope = scope
+        self.visible: dict[str, Symbol] = {}
+
+    def following(self) -> nodes.Statement | None:
+        return self.statements[self.index] if self.index < len(self.statements) else None
 
 
 def directives_among(statements: Iterable[nodes.Statement]) -> Iterator[Directive]:
@@ -300,40 +359,46 @@ def predefined(name: str) -> Predefined | None:
     return None
 
 
-def names_in(value: nodes.Expression) -> Iterable[nodes.Name]:
+def names_in(value: nodes.Expression) -> list[nodes.Name]:
     """The names of an operand, in text order."""
-    match value:
-        case nodes.Name():
-            yield value
-        case nodes.Address() | nodes.Vector() | nodes.Group() | nodes.InitializerList():
-            for item in value.items:
-                yield from names_in(item)
-        case nodes.Binary():
-            yield from names_in(value.left)
-            yield from names_in(value.right)
-        case nodes.Member():
-            yield from names_in(value.object)
-        case nodes.Pair():
-            yield from names_in(value.left)
-            if isinstance(value.right, nodes.Name):
-                yield value.right
-        case nodes.Unary() | nodes.Cast():
-            yield from names_in(value.value)
-        case nodes.Element():
-            yield value.array
-            for index in value.indices:
-                yield from names_in(index)
-        case nodes.Conditional():
-            for part in (value.condition, value.then, value.otherwise):
-                yield from names_in(part)
-        case nodes.Relocation():
-            for item in value.values:
-                yield from names_in(item)
-        case _:
-            return
+    found: list[nodes.Name] = []
+    _add_names(value, found)
+    return found
 
 
-def _with_next(
-    statements: tuple[nodes.Statement, ...],
-) -> Iterable[tuple[nodes.Statement, nodes.Statement | None]]:
-    return zip(statements, (*statements[1:], None), strict=False)  # nothing follows the last
+def _add_names(value: nodes.Expression, found: list[nodes.Name]) -> None:
+    if isinstance(value, nodes.Name):
+        found.append(value)
+    elif isinstance(value, nodes.Number):
+        return
+    elif isinstance(value, nodes.Address):
+        _add_names_of(value.items, found)
+    elif isinstance(value, nodes.Binary):
+        _add_names(value.left, found)
+        _add_names(value.right, found)
+    elif isinstance(value, nodes.Vector | nodes.Group | nodes.InitializerList):
+        _add_names_of(value.items, found)
+    elif isinstance(value, nodes.Member):
+        _add_names(value.object, found)
+    elif isinstance(value, nodes.Pair):
+        _add_names(value.left, found)
+        if isinstance(value.right, nodes.Name):
+            found.append(value.right)
+    elif isinstance(value, nodes.Unary | nodes.Cast):
+        _add_names(value.value, found)
+    elif isinstance(value, nodes.Element):
+        found.append(value.array)
+        _add_names_of(value.indices, found)
+    elif isinstance(value, nodes.Conditional):
+        for part in (value.condition, value.then, value.otherwise):
+            _add_names(part, found)
+    elif isinstance(value, nodes.Relocation):
+        _add_names_of(value.values, found)
+
+
+def _add_names_of(values: tuple[nodes.Expression, ...], found: list[nodes.Name]) -> None:
+    for value in values:
+        if isinstance(value, nodes.Name):
+            found.append(value)
+        else:
+            _add_names(value, found)

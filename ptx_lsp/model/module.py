@@ -211,7 +211,7 @@ class Module(ModuleScope):
         if before is not None and before.node is node:
             return Function(self, item, symbol, before.body)
         found = edited_body(before.body, before.item, item) if before is not None else None
-        body, change = found or (Body(node), None)
+        body, change = found or (Body.of(node), None)
         return Function(self, item, symbol, body, change)
 
     def _link(self, item: Item) -> None:

@@ -8,12 +8,14 @@ share one namespace. Only labels may be used before their declaration.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ptx_lsp.model.symbols import Declared, Label, Register, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import integer
 
-_DIGITS = "0123456789"
+_DIGITS: Final = "0123456789"
+_ALL: Final = 2**32
 
 
 class Range:
@@ -58,7 +60,9 @@ class Scope:
         """The symbol of `name` in this block or an enclosing one."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope.find_here(name)
+            found = scope.names.get(name)
+            if found is None and scope.ranges:
+                found = scope.find_here(name)
             if found is not None:
                 return found
             scope = scope.parent
@@ -129,7 +133,8 @@ def range_index(name: str, base: str) -> int:
     """The index of a name in the range `base`. To ptxas, `%r03` and `%r4294967299` are both `%r3`: it counts
     in 32 bits, for which the last 32 digits suffice.
     """
-    return int(name[len(base) :][-32:] or "0") % 2**32
+    digits = name[len(base) :]
+    return int(digits if len(digits) <= 32 else digits[-32:]) % _ALL if digits else 0
 
 
 def range_count(declarator: nodes.Declarator) -> int:

@@ -36,9 +36,9 @@ def instructions(
 ) -> Iterator[tuple[Span, nodes.Instruction]]:
     """Some of a file, with where they are."""
     every = [
-        (function.span(node), node)
+        (function.span(one.node), one.node)
         for function in module.functions
-        for node, _ in function.body.instructions
+        for one in function.body.instructions
     ]
     yield from chance.sample(every, min(_MOST, len(every)))
 

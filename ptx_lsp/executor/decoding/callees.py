@@ -57,8 +57,8 @@ def addressed(module: Module) -> list[Function]:
     named: set[str] = set()
     for function in module.functions:
         called = {call.target.start for call in calls(function) if call.table is None}
-        for node, _ in function.body.instructions:
-            for operand in node.operands:
+        for one in function.body.instructions:
+            for operand in one.node.operands:
                 for name in names_in(operand):
                     symbol = function.resolve(name)
                     if name.start not in called and isinstance(symbol, FunctionName | AliasName):

@@ -59,11 +59,11 @@ def inlay_hints(
         end = bisect_left(instructions, last, key=lambda one: item.offset(one.node.start))
         if wanted.pressure:
             found += _pressure(function, begin, end)
-        for node, _ in instructions[begin:end]:
+        for one in instructions[begin:end]:
             if wanted.literals:
-                found += _literals(function, node)
+                found += _literals(function, one.node)
             if wanted.types != "off":
-                found += _types(function, node, wanted.types == "all")
+                found += _types(function, one.node, wanted.types == "all")
     return tuple(sorted(one for one in found if first <= one.offset <= last))
 
 

@@ -172,7 +172,8 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
     instructions = function.body.instructions
     position = item.offset(instructions[0].node.start)
     joined.add_found(list(of_item(module_of(function), item, item.start, position)))
-    for (node, _), rows in zip(instructions, _of_instruction(function), strict=True):
+    for one, rows in zip(instructions, _of_instruction(function), strict=True):
+        node = one.node
         start, end = item.span(node)
         if not source.data[position:start].isspace():
             joined.add_found(list(behind_instruction(function, position, start)))

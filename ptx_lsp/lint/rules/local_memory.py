@@ -82,10 +82,10 @@ def local_memory(function: Function) -> Iterator[Finding]:
         message = f"`{function.name}` uses {amount} of local memory per thread"
         yield Finding(variables[0].place, message)
         return
-    for node, _ in function.body.instructions:
-        if node.opcode.text.startswith("alloca."):
+    for one in function.body.instructions:
+        if one.node.opcode.text.startswith("alloca."):
             yield Finding(
-                function.place(node.opcode),
+                function.place(one.node.opcode),
                 f"`{function.name}` allocates local memory with `alloca`",
             )
             return

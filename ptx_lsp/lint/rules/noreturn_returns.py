@@ -57,7 +57,8 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     if given is None:
         return
     related = ((function.place(given.node), "the function is declared `.noreturn`"),)
-    for instruction, _ in function.body.instructions:
+    for one in function.body.instructions:
+        instruction = one.node
         if instruction.opcode.text in ("ret", "ret.uni"):
             message = "`ret` in a `.noreturn` function; end it with `exit` or `trap`"
             yield Finding(function.place(instruction.opcode), message, related)

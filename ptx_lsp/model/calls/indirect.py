@@ -76,7 +76,8 @@ def _addresses(
     function: Function, wanted: set[str]
 ) -> Iterator[tuple[str, tuple[FunctionName, nodes.Name]]]:
     writes: dict[str, list[nodes.Instruction]] = {name: [] for name in wanted}
-    for instruction, _ in function.body.instructions:
+    for one in function.body.instructions:
+        instruction = one.node
         operands = instruction.operands
         if not operands or _only_reads(instruction):
             continue

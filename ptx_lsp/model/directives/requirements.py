@@ -202,14 +202,14 @@ def _of_module(module: Module) -> Iterator[Demand]:
 
 def _of_instructions(function: Function) -> Iterator[Demand]:
     known: dict[Shape, tuple[Ways, ...]] = {}
-    for (instruction, _), shape in zip(function.body.instructions, shapes(function), strict=True):
+    for one, shape in zip(function.body.instructions, shapes(function), strict=True):
         needs = known.get(shape)
         if needs is None:
             match = shape.match
             needs = tuple(need.ways for need in match.needs) if match is not None else ()
             needs = known[shape] = tuple(ways for ways in needs if not _is_met_everywhere(ways))
         for ways in needs:
-            yield Demand(function.place(instruction.opcode), shape.spelling, ways)
+            yield Demand(function.place(one.node.opcode), shape.spelling, ways)
 
 
 def _of_directive(use: Use) -> Iterator[Demand]:

@@ -66,7 +66,8 @@ def forms(text: str) -> Iterator[tuple[str, Form]]:
     """The spelling and the form of each instruction in a PTX text."""
     module = Module.parse(text)
     for function in module.functions:
-        for node, _ in function.body.instructions:
+        for one in function.body.instructions:
+            node = one.node
             match = resolve(node.opcode.text).match(arguments(function, node))
             if match is not None:
                 yield node.opcode.text, match.candidate.form
