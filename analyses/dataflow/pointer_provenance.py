@@ -18,11 +18,12 @@ from typing import Final, NamedTuple
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
+from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import having_directives, woken_by
 from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
-from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
+from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, wakes_of, waking
 from ptx_lsp.model.instructions.woken_facts import flattened
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
@@ -90,25 +91,55 @@ class PointerProvenance:
     """The provenance of registers. A register with unchanged provenance keeps the same object after an edit.
     """
 
-    __slots__ = ("indices", "of_registers")
+    __slots__ = ("flow", "indices", "of_registers")
 
-    def __init__(self, of_registers: dict[Register, Provenance], indices: frozenset[int]) -> None:
+    def __init__(
+        self,
+        of_registers: dict[Register, Provenance],
+        indices: frozenset[int],
+        flow: FunctionInstructions,
+    ) -> None:
         self.of_registers = of_registers
         self.indices = indices
         """The indices of these registers."""
+        self.flow = flow
+
+    def is_valid_after(self, change: InstructionRangeEdit, flow: FunctionInstructions) -> bool:
+        """Whether an edit certainly left the provenance of all registers unchanged: neither the old nor the
+        new instructions give provenance or use a register with it, and they write the same registers.
+        """
+        first, old_end, end = change
+        if self.flow.register_index != flow.register_index:
+            return False
+        old, new = self.flow.defs[first:old_end], flow.defs[first:end]
+        if list(chain.from_iterable(old)) != list(chain.from_iterable(new)):
+            return False
+        return not self._is_involved(self.flow, first, old_end) and not self._is_involved(flow, first, end)
+
+    def _is_involved(self, flow: FunctionInstructions, first: int, end: int) -> bool:
+        sources = _SOURCES.bit | _LOADED.bit
+        for number in range(first, end):
+            if wakes_of(flow.kinds[number].shape) & sources:
+                return True
+            if not self.indices.isdisjoint(flow.uses[number] + flow.defs[number]):
+                return True
+        return False
 
 
-_NO_PROVENANCE: Final = PointerProvenance({}, frozenset())
+_NOWHERE: Final = frozenset[int]()
 
 
 @incremental_fact
 def pointer_provenance(function: Function, earlier: Previous[PointerProvenance] | None) -> PointerProvenance:
     """The provenance of the registers of `function` that have one."""
+    flow = instructions(function)
+    if earlier is not None and earlier.value.is_valid_after(earlier.change, flow):
+        return PointerProvenance(earlier.value.of_registers, earlier.value.indices, flow)
     sources = waking(function, _SOURCES)
     if is_awake(function, _LOADED) and function.is_kernel and _has_pointer_parameter(function):
         sources = sources + waking(function, _LOADED)
     if not sources:
-        return _NO_PROVENANCE
+        return PointerProvenance({}, _NOWHERE, flow)
     found = _Tracing(function).run(set(sources))
     if earlier is None:
         return found
@@ -116,7 +147,9 @@ def pointer_provenance(function: Function, earlier: Previous[PointerProvenance] 
     for register, origin in found.of_registers.items():
         if before.get(register) == origin:
             found.of_registers[register] = before[register]
-    return earlier.value if found.of_registers == before else found
+    if found.of_registers == before:
+        found.of_registers = before
+    return found
 
 
 class _Accesses(NamedTuple):
@@ -160,9 +193,9 @@ def _changed(
     flow: FunctionInstructions, earlier: PointerProvenance, now: PointerProvenance
 ) -> frozenset[int]:
     """The indices of the registers whose provenance has changed."""
-    if earlier is now:
-        return frozenset()
     before, known = earlier.of_registers, now.of_registers
+    if before is known:
+        return _NOWHERE
     registers = [one for one in before.keys() | known.keys() if before.get(one) is not known.get(one)]
     indices = [flow.index_of(one) for one in registers]
     return frozenset([index for index in indices if index is not None])
@@ -211,7 +244,7 @@ class _Tracing:
             if origin is not None:
                 self.known[register] = origin
                 indices.add(defs[0])
-        return PointerProvenance(self.known, frozenset(indices))
+        return PointerProvenance(self.known, frozenset(indices), flow)
 
     def provenance_of(self, writer: nodes.Instruction) -> Provenance | None:
         """The provenance that an instruction gives its result."""

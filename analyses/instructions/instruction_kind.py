@@ -27,12 +27,12 @@ class InstructionKind:
     """What instructions of the same shape share."""
 
     __slots__ = (
-        "_shape", "accesses", "has_register_address", "is_plain", "is_pure", "opcode", "reads",
-        "reads_carry", "writes", "writes_carry",
+        "accesses", "has_register_address", "is_plain", "is_pure", "opcode", "reads", "reads_carry", "shape",
+        "writes", "writes_carry",
     )  # fmt: skip
 
     def __init__(self, shape: Shape) -> None:
-        self._shape = shape
+        self.shape = shape
         self.opcode = shape.opcode
         self.accesses = shape.accesses
         self.reads_carry = shape.opcode in CARRYING
@@ -53,10 +53,10 @@ class InstructionKind:
     @property
     def match(self) -> Match | None:
         """The row of the instruction table with the operands."""
-        return self._shape.match
+        return self.shape.match
 
     def _find_places(self) -> None:
-        for place, argument in enumerate(self._shape.arguments):
+        for place, argument in enumerate(self.shape.arguments):
             own = self.accesses[place].own
             if argument.kind == "address":
                 if not _is_simple(argument):

@@ -222,8 +222,9 @@ class _Reader:
                 operands = node.operands
                 try:
                     if kind.has_register_address:
-                        reads = [indices[symbols[_register_name(operands[place])]] for place in kind.reads]
-                        uses.append(tuple(reads))
+                        uses.append(
+                            tuple([indices[symbols[_register_name(operands[place])]] for place in kind.reads])
+                        )
                     else:
                         uses.append(tuple([indices[symbols[operands[place].start]] for place in kind.reads]))
                     written = tuple([indices[symbols[operands[place].start]] for place in kind.writes])
