@@ -26,11 +26,12 @@ _WARP: Final = int(UniformityLevel.WARP)
 
 def evaluate(
     roots: list[int], uniformity: Uniformity, sources: LaneSources, known: dict[int, LaneOffsets | None]
-) -> dict[int, LaneOffsets | None]:
+) -> tuple[dict[int, LaneOffsets | None], dict[int, tuple[int, ...]]]:
     """The lane offsets of the values `roots` and of the values that they depend on, unless they are `known`;
-    None if unknown.
+    None if unknown. Also the values that each was evaluated from.
     """
-    return _Evaluation(uniformity, sources, known).run(roots)
+    evaluation = _Evaluation(uniformity, sources, known)
+    return evaluation.run(roots), evaluation.inputs
 
 
 class _Evaluation:
@@ -58,6 +59,8 @@ class _Evaluation:
         self.roots.extend(roots)
         while self.roots:
             self.evaluate_with_inputs(self.roots.pop())
+        for join in self.assumed:
+            self.inputs[join.value] = join.inputs
         rejected = [join.value for join in self.assumed if not self.is_consistent(join)]
         if rejected:
             self.reject(rejected)
@@ -203,8 +206,6 @@ class _Evaluation:
 
     def reject(self, phis: list[int]) -> None:
         """Makes phis unknown, and evaluates the values that depend on them again."""
-        for join in self.assumed:
-            self.inputs[join.value] = join.inputs
         users: dict[int, list[int]] = {}
         for value, inputs in self.inputs.items():
             for one in inputs:

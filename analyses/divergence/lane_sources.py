@@ -36,6 +36,12 @@ class LaneSources:
         """
 
     @property
+    def declarations(self) -> tuple[object, ...]:
+        """All that names can refer to."""
+        body, linked = self.function.body, self.function.linked
+        return (*map(id, body.directives), *map(id, body.variables), *map(id, linked.values()))
+
+    @property
     def has_full_warps(self) -> bool:
         """Whether the lane order is known and a block may fill a warp."""
         x, y, z = self.block_size

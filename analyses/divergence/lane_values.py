@@ -25,7 +25,7 @@ from analyses.divergence.lane_evaluation import evaluate
 from analyses.divergence.lane_sources import LaneSources
 from analyses.divergence.uniformity import Uniformity, uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.symbols import Register
@@ -35,12 +35,14 @@ from ptx_lsp.syntax import nodes
 class LaneValues:
     """The lane offsets of the values of a function, evaluated on demand."""
 
-    __slots__ = ("_data", "_known", "sources", "uniformity")
+    __slots__ = ("_data", "_inputs", "_known", "sources", "uniformity")
 
     def __init__(self, uniformity: Uniformity, sources: LaneSources) -> None:
         self.uniformity: Final = uniformity
         self.sources: Final = sources
         self._known: Final[dict[int, LaneOffsets | None]] = {NONE: None}
+        self._inputs: Final[dict[int, tuple[int, ...]]] = {}
+        """The values that each known value was evaluated from."""
         self._data: frozenset[int] | None = None
 
     @property
@@ -50,17 +52,59 @@ class LaneValues:
 
     def value(self, value: int) -> LaneOffsets | None:
         """The lane offsets of a value; None if unknown."""
-        known = self._known
-        if value not in known:
-            known.update(evaluate([value], self.uniformity, self.sources, known))
-        return known[value]
+        if value not in self._known:
+            self.evaluate([value])
+        return self._known[value]
 
     def evaluate(self, values: list[int]) -> None:
         """Evaluates several values, which costs less than one by one."""
         known = self._known
         missing = [value for value in values if value not in known]
         if missing:
-            known.update(evaluate(missing, self.uniformity, self.sources, known))
+            found, inputs = evaluate(missing, self.uniformity, self.sources, known)
+            known.update(found)
+            self._inputs.update(inputs)
+
+    def take_over(self, before: LaneValues) -> None:
+        """Takes the values of the previous revision over, except those that depend on an edit."""
+        if not self._is_comparable(before):
+            return
+        inputs, known = before._inputs.copy(), before._known.copy()
+        changed = {value for value in inputs if not self._is_same(value, before)}
+        count = -1
+        while count != len(changed):  # once more if a phi reads a changed value along a back edge
+            count = len(changed)
+            changed.update([value for value, own in inputs.items() if not changed.isdisjoint(own)])
+        for value, own in inputs.items():
+            if value not in changed:
+                self._known[value] = known[value]
+                self._inputs[value] = own
+
+    def _is_comparable(self, before: LaneValues) -> bool:
+        """Whether only the instructions of blocks differ, if anything does."""
+        mine, others = self.sources, before.sources
+        return (
+            self.uniformity.ssa.cfg.graph is before.uniformity.ssa.cfg.graph
+            and self.uniformity.transfers.context == before.uniformity.transfers.context
+            and mine.block_size == others.block_size
+            and mine.has_known_lane_order == others.has_known_lane_order
+            and mine.declarations == others.declarations
+            and self.uniformity.ssa.instructions.count == before.uniformity.ssa.instructions.count
+        )
+
+    def _is_same(self, value: int, before: LaneValues) -> bool:
+        """Whether a value is defined as before."""
+        mine, others = self.uniformity, before.uniformity
+        if value < mine.ssa.instructions.count:
+            return True
+        if value >= mine.ssa.limit or mine.levels[value] != others.levels[value]:
+            return False
+        join = mine.ssa.phis.get(value)
+        if join is not None:
+            same_path = mine.depends_on_path(value) == others.depends_on_path(value)
+            return same_path and join == others.ssa.phis.get(value)
+        block = mine.ssa.defining_blocks[value]
+        return block >= 0 and mine.ssa.blocks[block] is others.ssa.blocks[block]
 
     def operand(self, step: InstructionInfo, operand: nodes.Operand) -> LaneOffsets | None:
         """The lane offsets of an operand; None if unknown."""
@@ -101,16 +145,23 @@ class LaneValues:
         return frozenset(found)
 
 
-@fact
-def lane_values(function: Function) -> LaneValues:
+@incremental_fact
+def lane_values(function: Function, earlier: Previous[LaneValues] | None) -> LaneValues:
     """The lane offsets of the values of `function`."""
-    return LaneValues(uniformity(function), LaneSources(function, is_first_warp=False))
+    return _revision(LaneSources(function, is_first_warp=False), earlier)
 
 
-@fact
-def first_warp_values(function: Function) -> LaneValues:
+@incremental_fact
+def first_warp_values(function: Function, earlier: Previous[LaneValues] | None) -> LaneValues:
     """The lane offsets in the first warp of each block, where `%tid.x` is the lane itself."""
-    return LaneValues(uniformity(function), LaneSources(function, is_first_warp=True))
+    return _revision(LaneSources(function, is_first_warp=True), earlier)
+
+
+def _revision(sources: LaneSources, earlier: Previous[LaneValues] | None) -> LaneValues:
+    found = LaneValues(uniformity(sources.function), sources)
+    if earlier is not None:
+        found.take_over(earlier.value)
+    return found
 
 
 _LOADING: Final = frozenset({"ld", "ldu", "atom", "tex", "tld4", "suld", "shfl"})
