@@ -131,7 +131,11 @@ class LintSession:
         self._is_complete = True
 
     def _awake_for(self, function: Function) -> list[tuple[int, _Check]]:
-        has = function_features(function)
+        try:
+            has = function_features(function)
+        except Exception as error:
+            report_failure(__name__, f"all rules run on {function.name}: its features are unknown", error)
+            return list(enumerate(self._on_function))
         found = self._awake.get(has)
         if found is None:
             each = enumerate(self._on_function)
@@ -182,14 +186,14 @@ class LintSession:
         self._checked[number] = checked
         if checked.severities:
             self._counts += checked.severities
-        for numbers, belongs in (
-            (self._pending, checked.done < len(self._on_function)),
-            (self._functions_with_findings, checked.findings),
-        ):
-            if belongs:
-                numbers.add(number)
-            else:
-                numbers.discard(number)
+        if checked.done < len(self._on_function):
+            self._pending.add(number)
+        else:
+            self._pending.discard(number)
+        if checked.findings:
+            self._functions_with_findings.add(number)
+        else:
+            self._functions_with_findings.discard(number)
 
     @property
     def share_done(self) -> float:

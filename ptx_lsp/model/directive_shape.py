@@ -13,12 +13,12 @@ from ptx_lsp.syntax import nodes
 
 _Key: TypeAlias = tuple[object, ...]
 
-_MOST: Final = 4096
-"""Shapes that a module remembers."""
+_MOST: Final = 100_000
+"""Directives in the shapes that a module remembers."""
 _PECULIAR: Final = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 """The names that declarations have to avoid, or that mean something."""
 _LONGEST_COUNT: Final = 9
-"""Counts of registers with more digits are part of the shape."""
+"""The digits of the number of registers in a declaration that is no part of the shape."""
 
 
 class DirectiveShape:
@@ -36,10 +36,11 @@ class DirectiveShape:
 class DirectiveShapes:
     """The shapes of the functions of a module, and of its other versions with the same header."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_known", "_size")
 
     def __init__(self) -> None:
         self._known: dict[_Key, DirectiveShape] = {}
+        self._size = 0
 
     def of(self, node: nodes.Function, directives: tuple[Directive, ...]) -> DirectiveShape | None:
         """The shape of a function with these `Body.directives`. None if their meaning depends on more, such
@@ -50,8 +51,10 @@ class DirectiveShapes:
             return None
         found = self._known.get(key)
         if found is None:
-            if len(self._known) >= _MOST:
+            self._size += len(key)
+            if self._size > _MOST:
                 self._known.clear()
+                self._size = len(key)
             found = self._known.setdefault(key, DirectiveShape())
         return found
 
@@ -132,13 +135,16 @@ def _declaration(node: nodes.Declaration) -> _Key | None:
     if node.attributes or node.linkage or node.bank is not None or node.type_name is not None:
         return None
     space = "" if node.space is None else node.space.text
-    found: list[object] = [space]
-    found += [word.text for word in node.modifiers]
+    modifiers = node.modifiers
+    if len(modifiers) == 1:
+        found: list[object] = [space, modifiers[0].text]
+    else:
+        found = [space, *[word.text for word in modifiers]]
     alignment = node.alignment
     if alignment is not None:
         if not isinstance(alignment, nodes.Number):
             return None
-        before = [word for word in node.modifiers if word.start < alignment.start]
+        before = [word for word in modifiers if word.start < alignment.start]
         found += (".align", alignment.text, len(before))
     for declarator in node.declarators:
         count = declarator.range

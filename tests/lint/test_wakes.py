@@ -12,6 +12,7 @@ from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.rule import Rule, directive_rule, function_rule
+from ptx_lsp.model.directive_shape import DirectiveShapes
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import (
     collect_over_functions,
@@ -246,3 +247,14 @@ def test_a_shape_lasts_as_long_as_the_header() -> None:
     at = TEXT.index("sm_90")
     other = Module(module.document.edited(Edit(at, at + 5, b"sm_80")), module)
     assert directive_shape(other.functions[1]) is not before
+
+
+def test_shapes_are_forgotten_before_they_are_too_many() -> None:
+    shapes = DirectiveShapes()
+    body = "".join(f".local .b8 a{number}[{number + 1}];\n" for number in range(2_000))
+    function = Module.parse(f"{HEADER}.entry f() {{\n{body}}}").functions[0]
+    first = shapes.of(function.node, function.body.directives)
+    assert shapes.of(function.node, function.body.directives) is first
+    for count in range(2_000, 1_900, -1):
+        shapes.of(function.node, function.body.directives[:count])
+    assert shapes.of(function.node, function.body.directives) is not first
