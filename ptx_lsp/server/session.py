@@ -24,6 +24,7 @@ from ptx_lsp.server.diagnostics_scheduler import (
     DiagnosticsScheduler,
     FileDiagnostics,
 )
+from ptx_lsp.server.memory import DELAY, MUCH, give_back
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.progress import Progress
 from ptx_lsp.server.publisher import Notify, Publisher, send
@@ -63,6 +64,8 @@ class Session:
         self.configurations = Configurations()
         self.files: dict[str, OpenFile] = {}
         self.is_shut_down = False
+        self._closed_bytes = 0
+        """The size of the files closed since memory was given back."""
         self._initial = self.settings = Settings()
         """The settings for all files that the client sent unrequested."""
         self.publisher = Publisher(server, notify, lambda: self.client)
@@ -131,6 +134,15 @@ class Session:
             self._effective_settings.pop(file, None)
             self.scheduler.forget(file)
             self.publisher.forget(file)
+            self._closed_bytes += len(file.source.data)
+            self.start(self._give_back(self._closed_bytes))
+
+    async def _give_back(self, closed_bytes: int) -> None:
+        """Gives memory back once no more files have been closed for a while."""
+        await asyncio.sleep(DELAY)
+        if self._closed_bytes == closed_bytes and (closed_bytes > MUCH or not self.files):
+            self._closed_bytes = 0
+            await self.threads.answer(give_back)
 
     async def view(self, uri: str) -> View | None:
         """The file in its current state; None if it is not open."""

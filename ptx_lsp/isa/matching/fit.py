@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Final, Literal
 
 from ptx_lsp.isa.matching.ignored_modifiers import IGNORABLE, is_ignored
@@ -119,7 +119,7 @@ def possible_forms(entry: Entry, words: frozenset[str]) -> list[Form]:
     return found
 
 
-@cache
+@lru_cache(maxsize=4096)  # limited, so that it is dropped with closed files (`server/memory.py`)
 def _outlines(entry: Entry) -> list[tuple[Form, frozenset[str], list[tuple[str, ...]]]]:
     """Each form with the modifiers that it may have, and the choices of its required slots."""
     return [

@@ -42,6 +42,12 @@ def entries(opcode: str) -> tuple[Entry, ...]:
     return _in_order([row for row in entry.ENTRIES if row.opcode == opcode])
 
 
+def load_all() -> None:
+    """Parses all rows now instead of each when it is first asked for."""
+    for row in all_entries():
+        _ = row.forms, row.needs, row.exceptions, row.ends
+
+
 def opcodes() -> tuple[str, ...]:
     """Every opcode of the table."""
     return tuple(_index())

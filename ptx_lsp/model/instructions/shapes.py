@@ -141,6 +141,12 @@ def shape_index(function: Function) -> dict[Shape, list[int]]:
     return found
 
 
+def forget_shapes() -> None:
+    """Replaces the tables: no shape is kept that no function has."""
+    global _tables
+    _tables = _Tables()
+
+
 def _between(function: Function, first: int, end: int) -> list[Shape]:
     reader = _Reader(function, _current_tables())
     return [reader.shape(one.node) for one in function.body.instructions[first:end]]

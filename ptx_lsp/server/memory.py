@@ -1,0 +1,51 @@
+"""Gives the memory of closed files back to the operating system.
+
+Python frees an arena of a megabyte once nothing in it is used, and a few small objects that remain of each file
+keep nearly all arenas: results that caches keep for the next file, and the free lists of the interpreter. So
+these are dropped as well. The caches fill again from the files that are open.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import cast
+
+from ptx_lsp.model.instructions.shapes import forget_shapes
+
+MUCH = 1_000_000
+"""Closed files of this many bytes are worth it."""
+DELAY = 1.0
+"""Seconds after a file was closed: often several are, and their analyses have to end first."""
+
+
+def give_back() -> None:
+    """Drops what is kept only to save time, and returns free memory to the system."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("ptx_lsp.", "analyses.")):
+            for value in list(vars(module).values()):
+                if isinstance(value, _CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
+                    value.cache_clear()  # others hold parts of the instruction table
+    forget_shapes()
+    gc.collect()  # it also empties the free lists; large results are frozen, so it does not take long
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """glibc's `malloc_trim`: it keeps free memory between blocks that are used otherwise."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        return cast("Callable[[int], int]", ctypes.CDLL(None).malloc_trim)
+    except (AttributeError, OSError):
+        return None
+
+
+_CACHED = type(_trim)
+"""The type of functions with `lru_cache`."""

@@ -1,0 +1,65 @@
+"""What closed files leave behind: objects are counted, and no memory is measured."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+from benchmarks.inputs import of_lines
+from ptx_lsp.isa.schema.table import load_all
+from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.model.instructions.shapes import shapes
+from ptx_lsp.model.module import Module
+from ptx_lsp.server.memory import give_back
+from ptx_lsp.server.openfile import Snapshot
+from ptx_lsp.syntax.document import Document
+from ptx_lsp.text import Edit, Source
+
+
+def _opened(data: bytes) -> tuple[Snapshot, LintSession]:
+    snapshot = Snapshot(0, 1, Module(Document.parse(Source(data))))
+    return snapshot, LintSession(snapshot.module)
+
+
+def _edited(snapshot: Snapshot, linting: LintSession) -> tuple[Snapshot, LintSession]:
+    document = snapshot.module.document
+    at = document.source.data.index(b"%r1,") + 3
+    module = Module(document.edited(Edit(at, at, b"2")), snapshot.module)
+    snapshot.newest = module
+    return Snapshot(1, 2, module), LintSession(module, previous=linting)
+
+
+def test_closed_files_leave_nothing_behind() -> None:
+    """Caches, free lists and reference cycles: after a first round, which loads what is loaded once, hardly
+    any block of memory is kept of some files, although no cycle is collected.
+    """
+    load_all()
+    texts = [of_lines(lines) for lines in (300, 600, 900)]
+    gc.collect()
+    gc.disable()
+    try:
+        counts: list[tuple[int, int]] = []
+        for _ in range(3):
+            give_back()
+            before = sys.getallocatedblocks()
+            files = [_edited(*_opened(text)) for text in texts]
+            opened = sys.getallocatedblocks()
+            files.clear()
+            gc.freeze()  # so that nothing is collected that is in a cycle
+            give_back()
+            counts.append((opened - before, sys.getallocatedblocks() - before))
+            gc.unfreeze()
+    finally:
+        gc.enable()
+    taken, left = counts[-1]
+    assert taken > 50_000
+    assert left < taken / 100
+
+
+def test_analysis_continues_after_memory_was_given_back() -> None:
+    snapshot, linting = _opened(of_lines(300))
+    known = [shapes(function) for function in snapshot.module.functions]
+    give_back()
+    edited, again = _edited(snapshot, linting)
+    assert again.diagnostics == LintSession(Module(Document.parse(edited.source))).diagnostics
+    assert [len(shapes(function)) for function in edited.module.functions] == list(map(len, known))
