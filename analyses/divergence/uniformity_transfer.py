@@ -42,6 +42,7 @@ from ptx_lsp.model.symbols import (
     Symbol,
     Variable,
 )
+from ptx_lsp.process_tables import process_table
 from ptx_lsp.syntax import nodes
 
 _MOST_SHAPES: Final = 1 << 15
@@ -310,7 +311,7 @@ _LOCAL: Final = InstructionUniformity(
     UniformityLevel.UNKNOWN, "may load from the local memory of each thread"
 )
 
-_PLAIN_LEVELS: Final[dict[tuple[bool, bool], dict[Shape, int]]] = {}
+_PLAIN_LEVELS: Final[dict[tuple[bool, bool], dict[Shape, int]]] = process_table({})
 """`TransferFunctions.plain_levels` for each kind of function."""
 
 

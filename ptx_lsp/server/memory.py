@@ -1,8 +1,8 @@
 """Gives the memory of closed files back to the operating system.
 
-Python frees an arena of a megabyte once nothing in it is used, and a few small objects that remain of each file
-keep nearly all arenas: results that caches keep for the next file, and the free lists of the interpreter. So
-these are dropped as well. The caches fill again from the files that are open.
+Python frees an arena of a megabyte once nothing in it is used, and a few small objects that remain of each
+file keep nearly all arenas: results that caches keep for the next file, and the free lists of the interpreter.
+So these are dropped as well. The caches fill again from the files that are open.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cache
 from typing import cast
 
 from ptx_lsp.model.instructions.shapes import forget_shapes
+from ptx_lsp.process_tables import empty_process_tables
 
 MUCH = 1_000_000
 """Closed files of this many bytes are worth it."""
@@ -30,6 +31,7 @@ def give_back() -> None:
                 if isinstance(value, _CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
                     value.cache_clear()  # others hold parts of the instruction table
     forget_shapes()
+    empty_process_tables()
     gc.collect()  # it also empties the free lists; large results are frozen, so it does not take long
     trim = _trim()
     if trim is not None:
