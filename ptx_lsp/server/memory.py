@@ -1,8 +1,8 @@
 """Gives the memory of closed files back to the operating system.
 
-Python frees an arena of a megabyte once nothing in it is used, and a few small objects that remain of each
-file keep nearly all arenas: results that caches keep for the next file, and the free lists of the interpreter.
-So these are dropped as well. The caches fill again from the files that are open.
+Python frees an arena of a megabyte once nothing in it is used. A few small objects that remain of each file
+keep nearly all arenas: results in caches, and the free lists of the interpreter. These are dropped as well.
+The caches fill again from the files that are open.
 """
 
 from __future__ import annotations

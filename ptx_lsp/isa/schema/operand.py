@@ -13,6 +13,7 @@ from typing import Final, Literal
 from ptx_lsp.isa.schema.selector import Choices, parse
 from ptx_lsp.isa.types import TYPES, twice
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.process_tables import process_table
 
 AccessMode = Literal["read", "write", "both", "none"]
 
@@ -221,7 +222,9 @@ def resolved(operand: Operand, choices: Choices, default: str) -> Operand:
     return known[1]
 
 
-_RESOLVED: Final = dict[tuple[int, str, str, tuple[int, ...], bool], tuple["Operand", "Operand"]]()
+_RESOLVED: Final = process_table(
+    dict[tuple[int, str, str, tuple[int, ...], bool], tuple["Operand", "Operand"]]()
+)
 """What `resolved` gave so far, by the identity of the operand in the table and what is filled in."""
 
 
