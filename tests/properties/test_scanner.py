@@ -142,3 +142,12 @@ def test_all_of_a_regular_function_is_read() -> None:
 )  # fmt: skip
 def test_irregular_statements_are_left_to_the_tree(text: str) -> None:
     assert Scanner(text, 0).statement(0) is None
+
+
+@pytest.mark.parametrize(
+    "kind", [b".funcs() {}", b".entryk() {}", b".func::f() {}", b".func_ f() {}", b".entry.f {}"]
+)
+def test_directives_that_resemble_those_of_functions_are_left_to_the_tree(kind: bytes) -> None:
+    text = b".func g() {}\n.visible " + kind + b"\n" + kind
+    assert read_items(Source(text)) is None
+    assert _check_functions(text) == 0

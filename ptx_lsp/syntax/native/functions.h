@@ -105,7 +105,7 @@ static PyObject *function_node(Scanner *s, Py_ssize_t start) {
     if (position == end) goto failed;
   }
   word = one_of(s, position, KINDS);
-  if (word == NULL) goto failed;
+  if (word == NULL || !starts_word(s, position, word)) goto failed; /* `.funcs` is another directive */
   kind = name_node(s, position, position + (Py_ssize_t)strlen(word));
   position = skip(s, position + (Py_ssize_t)strlen(word), BLANK);
   if (at(s, position) == '(') {
