@@ -1,5 +1,5 @@
-"""Builds the C parser, the scanner of regular statements and the index of the instruction table, and puts the
-grammar's queries into its Python package.
+"""Builds the C parser, the scanner of regular statements and the indices of instructions and rules, and puts
+the grammar's queries into its Python package.
 """
 
 import os
@@ -16,6 +16,20 @@ SCANNER = Path("ptx_lsp", "syntax", "native")
 PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 
 
+PREPARE = """
+import sys
+from types import ModuleType
+for name in ("tree_sitter", "tree_sitter_ptx", "ptx_lsp.syntax._scanner"):  # needed only to run rules
+    sys.modules[name] = ModuleType(name)
+    sys.modules[name].__getattr__ = lambda name: type(name, (), {"__init__": lambda self, *given: None})
+from ptx_lsp.isa.schema import table
+from ptx_lsp.lint.configuration import rule_index
+table.prepare()
+rule_index.prepare()
+"""
+"""What a package that is installed read-only cannot do at its first run."""
+
+
 class BuildPy(build_py):
     """Adds `queries/*.scm` to the built package."""
 
@@ -27,10 +41,8 @@ class BuildPy(build_py):
         target.mkdir(parents=True, exist_ok=True)
         for query in (GRAMMAR / "queries").glob("*.scm"):
             copyfile(query, target / query.name)
-        # a package that is installed read-only cannot do this at its first run
-        command = "from ptx_lsp.isa.schema import table; table.prepare()"
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
-        subprocess.run([sys.executable, "-B", "-c", command], cwd=self.build_lib, env=kept, check=True)
+        subprocess.run([sys.executable, "-B", "-c", PREPARE], cwd=self.build_lib, env=kept, check=True)
 
 
 setup(

@@ -1,7 +1,7 @@
 """Data that depend on source files of this project only, kept in a file beside the compiled modules.
 
 As with those, the file is made when the package is built or when the data are first needed, and again when a
-source has changed. If it cannot be written, each process computes the data.
+source has changed. If it must not be written, each process does without it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ def prepared(
     sources: Iterable[Path],
     compute: Callable[[], dict[str, bytes]],
     write: bool | None = None,
-) -> dict[str, bytes]:
-    """The result of `compute`, from the file `name` in the cache of `folder` if the sources are the same.
-    `write`: whether a new result is kept; by default as compiled modules are.
+) -> dict[str, bytes] | None:
+    """The result of `compute`, from the file `name` in the cache of `folder` if the sources are the same. If
+    there is none and it cannot be kept, None. `write`: whether it may be; by default as compiled modules are.
     """
     place = Path(cache_from_source(str(folder / f"{name}.py"))).with_name(f"{name}.prepared")
     key = _key(sources)
@@ -31,9 +31,11 @@ def prepared(
         kept = place.read_bytes()
         if kept.startswith(key):
             return marshal.loads(memoryview(kept)[len(key) :])
+    may_write = not sys.dont_write_bytecode if write is None else write
+    if not may_write or not _is_writable(place.parent):
+        return None
     found = compute()
-    if write if write is not None else not sys.dont_write_bytecode:
-        _write(place, key + marshal.dumps(found, 4))
+    _write(place, key + marshal.dumps(found, 4))
     return found
 
 
@@ -43,9 +45,15 @@ def _key(sources: Iterable[Path]) -> bytes:
     return source_hash(b"\0".join(parts))
 
 
+def _is_writable(folder: Path) -> bool:
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        return os.access(folder, os.W_OK)
+    return False
+
+
 def _write(place: Path, data: bytes) -> None:
     beside = place.with_name(f"{place.name}.{os.getpid()}")
     with suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
         beside.write_bytes(data)
         beside.replace(place)

@@ -113,6 +113,14 @@ def complain(text: str) -> None:
 class Parser(argparse.ArgumentParser):
     """Reports a usage error in two lines and exits with 2."""
 
+    is_complete = False
+    """Whether all options have been added. argparse asks for a formatter with each, and the width of the
+    terminal is slow to find out.
+    """
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        return super()._get_formatter() if self.is_complete else Formatter(self.prog, width=80)
+
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"ptx-lint: error: {message}\nTry `{self.prog} --help`.\n")
 
@@ -143,6 +151,7 @@ def parser() -> argparse.ArgumentParser:
     _add_changes(parser)
     _add_output(parser)
     _add_help(parser)
+    parser.is_complete = True
     return parser
 
 

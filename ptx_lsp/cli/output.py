@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -105,7 +104,11 @@ def style(options: Options) -> Style:
 
 def columns(options: Options) -> int:
     """The maximum width of the report."""
-    return shutil.get_terminal_size().columns if _in_terminal(options) else _COLUMNS
+    if not _in_terminal(options):
+        return _COLUMNS
+    import shutil  # it imports all kinds of compression
+
+    return shutil.get_terminal_size().columns
 
 
 def _in_terminal(options: Options) -> bool:

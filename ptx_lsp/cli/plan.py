@@ -14,7 +14,6 @@ from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.budget import Budgets, idle
 from ptx_lsp.lint.configuration.config import DEFAULT, Config, ConfigError
-from ptx_lsp.lint.configuration.rule_index import set_rule_index
 from ptx_lsp.lint.configuration.selection import (
     OVER_BUDGET,
     PTXAS,
@@ -39,7 +38,6 @@ class Plan:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._is_cached = not options.no_cache and not os.environ.get("PTX_LINT_NO_CACHE")
-        self._remember_rules()
         self._configs: dict[str, Config] = {}
         """By folder."""
         self._by_file: dict[Path, Config] = {}
@@ -161,14 +159,6 @@ class Plan:
         """Treats `old`, or each input below it, as if it were at its place in `new`."""
         in_folder = Path(new).is_dir() and not Path(old).is_dir()
         self._moved = old, str(Path(new, Path(old).name)) if in_folder else new
-
-    def _remember_rules(self) -> None:
-        if self._is_cached:
-            from ptx_lsp.cli.checking.cache import remember_rules
-
-            remember_rules()
-        else:
-            set_rule_index(())
 
     def _config_of(self, one: Input) -> Config:
         name = self._named(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from functools import cache
 
 from ptx_lsp.lint import rules
@@ -13,9 +14,14 @@ from ptx_lsp.packages import module_names
 @cache
 def all_rules() -> tuple[Rule, ...]:
     """Every rule of the package `rules`, by code. They are discovered, not listed."""
+    return rules_of(module_names(rules.__path__))
+
+
+def rules_of(modules: Iterable[str]) -> tuple[Rule, ...]:
+    """The rules in some modules of the package `rules`, by code."""
     found = [
         value
-        for name in module_names(rules.__path__)
+        for name in modules
         for value in vars(importlib.import_module(f"{rules.__name__}.{name}")).values()
         if isinstance(value, Rule)
     ]

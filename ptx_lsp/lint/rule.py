@@ -46,6 +46,11 @@ class Rule(NamedTuple):
     """Whether a rule with `on_function` depends only on the inputs of a `directive_fact`."""
 
     @property
+    def module(self) -> str:
+        """The name of its file, without the ending."""
+        return self.name.replace("-", "_")
+
+    @property
     def documentation(self) -> str:
         """The docstring without its indentation."""
         from inspect import cleandoc  # slow to import

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import pytest
 
 from ptx_lsp.cli.lint import main
+from ptx_lsp.lint.configuration.rule_index import RuleEntry
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.rule import Rule
 
@@ -63,6 +64,17 @@ def add_rule(monkeypatch: pytest.MonkeyPatch) -> Callable[[Rule], None]:
     def add(rule: Rule) -> None:
         everything = (*all_rules(), rule)
         monkeypatch.setattr("ptx_lsp.lint.registry.all_rules", lambda: everything)
+
+        def rules_of(modules: Iterable[str]) -> tuple[Rule, ...]:
+            wanted = set(modules)
+            return tuple(rule for rule in everything if rule.module in wanted)
+
+        monkeypatch.setattr("ptx_lsp.lint.registry.rules_of", rules_of)
+        entries = tuple(
+            RuleEntry(one.name, one.code, one.severity, one.module, one.on_comments) for one in everything
+        )
+        for place in ("rule_index", "selection", "config_values", "suppression"):
+            monkeypatch.setattr(f"ptx_lsp.lint.configuration.{place}.rule_index", lambda: entries)
 
     return add
 

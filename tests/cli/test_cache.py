@@ -213,15 +213,6 @@ def test_a_run_that_has_all_reports_imports_little(folder: Path) -> None:
     assert not [name for name in second[1].split() if name.startswith(kept_out)]
 
 
-def test_rules_that_are_remembered_are_those_there_are(lint: Lint, folder: Path) -> None:
-    lint("k1.ptx")
-    (place,) = folder.glob("rules-*.json")
-    place.write_text("[[1]]")
-    assert lint("--select", "undeclared-name", "k0.ptx").status == 1
-    assert "undeclared-name" in place.read_text()
-    assert "did you mean `undeclared-name`?" in lint("--select", "undeclared-nme", "k0.ptx").err
-
-
 def test_watch(folder: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, "--watch", "--format", "concise", "k0.ptx"],

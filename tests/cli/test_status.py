@@ -13,7 +13,7 @@ from ptx_lsp import __version__
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
-from tests.cli.conftest import HEADER, Lint
+from tests.cli.conftest import GOOD, HEADER, Lint
 
 
 def test_nothing_found(lint: Lint, good: Path) -> None:
@@ -136,6 +136,34 @@ def test_version_imports_next_to_nothing() -> None:
         "ptx_lsp", "ptx_lsp.cli", "ptx_lsp.cli.lint", "ptx_lsp.cli.arguments", "ptx_lsp.cli.ending",
         "ptx_lsp.named_tuple",
     }
+
+
+def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
+    """Start-up takes most of the time of a small file, so no run imports what only others need."""
+    (tmp_path / "good.ptx").write_text(GOOD)
+    script = (
+        "import sys; from ptx_lsp.cli.lint import main; main(['--no-cache', '--no-config', 'good.ptx']);"
+        "print(*sys.modules)"
+    )
+    command = [sys.executable, "-c", script]
+
+    def run() -> str:
+        return subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+
+    run()  # it may have to make the indices
+    modules = set(run().splitlines()[1].split())
+    assert not modules & {
+        "multiprocessing", "concurrent.futures", "subprocess", "socket", "random", "tempfile", "logging",
+        "tomllib", "json", "pickle", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
+        "difflib", "unicodedata", "shutil", "textwrap", "traceback", "rich", "numpy",
+        "ptx_lsp.ptxas", "ptx_lsp.cli.checking.cache", "ptx_lsp.cli.checking.assembler",
+        "ptx_lsp.cli.checking.requirements", "ptx_lsp.cli.checking.processes",
+        "ptx_lsp.lint.fixes.fix_application", "ptx_lsp.lint.results.kernels",
+    }  # fmt: skip
+    if not sys.dont_write_bytecode:  # else each run makes the indices, and imports everything
+        sections = [name for name in modules if name.startswith("ptx_lsp.isa.instructions.")]
+        assert sections == ["ptx_lsp.isa.instructions.control"]
+        assert not [name for name in modules if name.endswith((".register_step", ".vectorisable_accesses"))]
 
 
 def test_as_a_module(good: Path) -> None:

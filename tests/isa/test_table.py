@@ -77,12 +77,19 @@ def test_a_damaged_file_is_made_anew(rows: Path, computed: list[dict[str, bytes]
     assert len(computed) == 2
 
 
-def test_nothing_has_to_be_written(rows: Path, computed: list[dict[str, bytes]]) -> None:
-    assert table.read_index(rows, write=False) == table.read_index(rows, write=False)
-    assert len(computed) == 2
+def test_nothing_has_to_be_written(
+    rows: Path, computed: list[dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert table.read_index(rows, write=False) is None
     assert not list(rows.rglob("table.prepared"))
     (rows / "__pycache__").write_text("in the way of a folder", encoding="utf-8")
-    table.read_index(rows, write=True)
+    assert table.read_index(rows, write=True) is None
+    assert not computed
+    before = table.opcodes(), table.entries("mul")
+    table.entries.cache_clear()
+    monkeypatch.setattr(table, "_index", lambda: None)
+    assert (table.opcodes(), table.entries("mul"), table.entries("mul2")) == (*before, ())
+    table.entries.cache_clear()
 
 
 def test_only_the_sections_of_an_opcode_are_loaded() -> None:

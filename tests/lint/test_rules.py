@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
+from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
-from ptx_lsp.lint.registry import all_rules
+from ptx_lsp.lint.registry import all_rules, rules_of
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Source
@@ -92,3 +93,11 @@ def test_names_and_codes_are_unique() -> None:
     rules = all_rules()
     assert len({rule.name for rule in rules}) == len(rules)
     assert len({rule.code for rule in rules}) == len(rules)
+
+
+def test_the_index_has_every_rule_under_the_name_of_its_file() -> None:
+    assert {one.name: tuple(one[1:]) for one in rule_index()} == {
+        one.name: (one.code, one.severity, one.module, one.on_comments) for one in all_rules()
+    }
+    for entry in rule_index():
+        assert [one.name for one in rules_of([entry.module])] == [entry.name]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import pickle
 import re
@@ -20,15 +19,12 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import cast
 
 import analyses
 import ptx_lsp
 from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration.containment import is_file
-from ptx_lsp.lint.configuration.rule_index import RuleEntry, rule_index, set_rule_index
-from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.lint.results import details, report
 from ptx_lsp.lint.results.report import FileReport
 
@@ -41,7 +37,7 @@ _FOLDER_NAME = re.compile("[0-9a-f]{2}")
 _LEFT_BEHIND = re.escape(BESIDE) + r"\d+\.\d+"
 """Temporary files of an interrupted run."""
 _REPORT_NAME = re.compile(f"[0-9a-f]{{62}}|{_LEFT_BEHIND}")
-_RULES_NAME = re.compile(rf"rules-[0-9a-f]{{16}}\.json|{_LEFT_BEHIND}")
+_RULES_NAME = re.compile(rf"rules-[0-9a-f]{{16}}\.json|{_LEFT_BEHIND}")  # of version 0.2
 """The pattern of our own file names."""
 
 
@@ -158,25 +154,6 @@ def _which(program: Path) -> tuple[str | int, ...]:
 
     status = program.stat()
     return str(program), status.st_size, status.st_mtime_ns, ptxas.version(program)
-
-
-def remember_rules() -> None:
-    """Stores the rule names beside the reports: a run with only cached reports does not import the rules."""
-    folder = default_folder()
-    if folder is None:
-        set_rule_index(())
-        return
-    Cache(folder).claim()
-    place = folder / f"rules-{hashlib.sha256(_stamp().encode()).hexdigest()[:16]}.json"
-    try:
-        rows = cast(list[list[str]], json.loads(place.read_text(encoding="utf-8")))
-        set_rule_index(tuple(RuleEntry(name, code, _SEVERITIES[word]) for name, code, word in rows))
-    except (OSError, ValueError, TypeError, KeyError):
-        set_rule_index(())
-        write(place, json.dumps(rule_index()).encode())
-
-
-_SEVERITIES: dict[str, Severity] = {severity: severity for severity in SEVERITIES}
 
 
 def write(place: Path, data: bytes) -> bool:

@@ -32,7 +32,10 @@ def all_entries() -> tuple[Entry, ...]:
 @cache
 def entries(opcode: str) -> tuple[Entry, ...]:
     """The rows of an opcode (the word before the first dot); empty when there is none."""
-    data = _index().get(opcode)
+    index = _index()
+    if index is None:
+        return tuple([row for row in all_entries() if row.opcode == opcode])
+    data = index.get(opcode)
     if data is None:
         return ()
     sections, forms = cast(_Prepared, marshal.loads(data))
@@ -50,7 +53,8 @@ def load_all() -> None:
 
 def opcodes() -> tuple[str, ...]:
     """Every opcode of the table."""
-    return tuple(_index())
+    index = _index()
+    return tuple(index if index is not None else dict.fromkeys(row.opcode for row in all_entries()))
 
 
 def prepare() -> None:
@@ -59,12 +63,12 @@ def prepare() -> None:
 
 
 @cache
-def _index() -> dict[str, bytes]:
+def _index() -> dict[str, bytes] | None:
     return read_index(Path(import_module(_ROWS).__path__[0]))
 
 
-def read_index(folder: Path, write: bool | None = None) -> dict[str, bytes]:
-    """The index by opcode, valid for the sections in `folder`; `write` as for `prepared`."""
+def read_index(folder: Path, write: bool | None = None) -> dict[str, bytes] | None:
+    """The index by opcode, valid for the sections in `folder`; None and `write` as for `prepared`."""
     sources = [*sorted(folder.glob("*.py")), Path(notation.__file__)]
     return prepared("table", folder, sources, compute_index, write)
 

@@ -58,9 +58,10 @@ class Rules(NamedTuple):
 
     def chosen(self) -> list[Rule]:
         """The rules that run."""
-        from ptx_lsp.lint.registry import all_rules
+        from ptx_lsp.lint.registry import rules_of
 
-        return [rule for rule in all_rules() if rule.name in self.names]
+        chosen = [one for one in rule_index() if one.name in self.names]
+        return list(rules_of(one.module for one in chosen))
 
     def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """The diagnostics of rules that run, with their configured severity."""

@@ -24,7 +24,7 @@ from ptx_lsp.lint.configuration.selection import (
     matching,
 )
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
-from ptx_lsp.lint.registry import all_rules
+from ptx_lsp.lint.registry import rules_of
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Edit, Source, Span
@@ -157,7 +157,7 @@ def suppressed(
 
 def unused_rules(ran: Collection[str]) -> list[Rule]:
     """The rules about comments among those that run."""
-    return [rule for rule in all_rules() if rule.on_comments and rule.name in ran]
+    return list(rules_of(one.module for one in rule_index() if one.on_comments and one.name in ran))
 
 
 def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
