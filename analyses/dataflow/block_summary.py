@@ -1,4 +1,4 @@
-"""What one basic block does to registers: the sets that dataflow analyses start from, and its dead writes."""
+"""Summaries of basic blocks: the sets of registers that dataflow analyses start from, and dead writes."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _has_pointer_parameter(function: Function) -> bool:
 
 
 POINTERS: Final = woken_by(_SOURCES) | (woken_by(_LOADED) & having_directives(_has_pointer_parameter))
-"""What a function needs for a register to have provenance."""
+"""A function needs one of these for a register to have provenance."""
 
 
 class Provenance(NamedTuple):

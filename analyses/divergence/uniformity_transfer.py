@@ -121,7 +121,7 @@ class TransferFunctions:
         self._known: dict[int, TransferFunction] = {}
 
     def plain_level(self, number: int) -> int:
-        """What a plain instruction contributes; -1 for other instructions."""
+        """The level that a plain instruction contributes; -1 for other instructions."""
         if self._names_module_registers:
             return NONE
         shape = self.shapes[number]
@@ -141,7 +141,7 @@ class TransferFunctions:
         return _all_inputs(found, found.uses) if self.plain_level(number) >= 0 else self.of(number).inputs
 
     def base_level(self, number: int) -> int:
-        """What an instruction contributes itself."""
+        """The level that an instruction contributes itself."""
         level = self.plain_level(number)
         return level if level >= 0 else self.of(number).base_level
 

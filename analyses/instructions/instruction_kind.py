@@ -1,4 +1,4 @@
-"""What instructions of the same shape share."""
+"""Properties that instructions of the same shape share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WITHOUT_REGISTERS: Final = frozenset(
 
 
 class InstructionKind:
-    """What instructions of the same shape share."""
+    """The properties that instructions of the same shape share."""
 
     __slots__ = (
         "accesses", "has_register_address", "is_plain", "is_pure", "opcode", "reads", "reads_carry", "shape",

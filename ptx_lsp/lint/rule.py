@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     """A check of the comments that suppress findings: `suppression.py` runs it after all other rules."""
     tag: Tag | None = None
     wake: FunctionWake = ALWAYS
-    """What a function must have for a rule with `on_function` to run."""
+    """The features that a function must have for a rule with `on_function` to run."""
     about_directives: bool = False
     """Whether a rule with `on_function` depends only on the inputs of a `directive_fact`."""
 

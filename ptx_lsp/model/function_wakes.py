@@ -1,9 +1,9 @@
-"""What wakes a pass over functions: a rule, or a fact about all functions of a module. The pass runs only for
+"""Wakes of rules about functions, and of facts about all functions of a module. Such a rule runs only for
 functions that have what its wake requires, so it costs nothing where there is nothing to find.
 
-A wake may be too wide, but never too narrow: the pass must find nothing in a function that does not wake it.
+A wake may be too wide, but never too narrow: the rule must find nothing in a function that does not wake it.
 A wake is data, a set of bits of `function_features`, which are computed once per function. Without a wake, a
-pass runs for every function. Passes over directives need none: they run until they have found nothing in a
+rule runs for every function. Rules about directives need none: they run until they have found nothing in a
 function with the same directives (`directive_shape.py`).
 """
 
@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 
 class FunctionWake:
-    """What a function must have: one feature of each of `masks`."""
+    """The features that a function must have: one of each of `masks`."""
 
     __slots__ = ("masks",)
 
@@ -92,8 +92,8 @@ def _new_bit() -> int:
 
 
 def function_features(function: Function) -> int:
-    """What `function` has, as a set of bits. The highest bit only tells how many there are, because importing
-    modules adds some.
+    """The features of `function`, as a set of bits. The highest bit only says how many there are, because
+    importing modules adds some.
     """
     found = function.features
     if found < _highest:

@@ -54,7 +54,7 @@ class Problem:
         self.style: Final = style
 
     def at(self, index: int) -> Problem:
-        """The same problem of another modifier or operand."""
+        """This problem, of another modifier or operand."""
         return Problem(self.kind, index, self.message, self.choices, self.style)
 
 

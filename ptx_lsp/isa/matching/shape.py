@@ -1,6 +1,6 @@
 """The shape of an instruction: all of it except positions, and the names and values that the table ignores.
 
-Thousands of instructions share a shape. Whatever depends on the shape alone is computed once per shape.
+Thousands of instructions share a shape. Properties of the shape alone are computed once per shape.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Features of instructions: bits that say what occurs anywhere in an instruction. Those that most
-instructions have no part of tell a pass where to look.
+instructions have no part of show where to look.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What wakes a pass over instructions: a declaration of the shapes at which the pass may find something.
+"""Wakes of facts about instructions: declarations of the shapes at which a fact may find something.
 
-A pass looks only at instructions that wake it. The declaration is evaluated once per shape: each has a bit in
-the mask of the shapes that satisfy it. The masks of the shapes of a function are combined, so a pass that
+Such a fact looks only at those instructions. The declaration is evaluated once per shape: each has a bit in
+the mask of the shapes that satisfy it. The masks of the shapes of a function are combined, so a fact that
 nothing in a function wakes costs a single test.
 """
 
@@ -126,6 +126,6 @@ def waking(function: Function, wake: InstructionWake) -> list[int]:
 
 
 def waking_between(function: Function, wake: InstructionWake, first: int, end: int) -> list[int]:
-    """Those of them from `first` up to `end` (exclusive)."""
+    """The instructions of them from `first` up to `end` (exclusive)."""
     of_all, bit = shapes(function), wake.bit
     return [number for number in range(first, end) if wakes_of(of_all[number]) & bit]
