@@ -265,7 +265,7 @@ def _misses(entry: Entry, form: Form, single: Sequence[Row]) -> Iterator[Case]:
     good = [row for row in single if resolve(form.opcode + "".join(row)).ok][:3]
     for row in good:
         words = [word for word in row if word]
-        places = next(arrangements(form.places))
+        places = arrangements(form.places)[0]
         arguments = _arguments(entry, form, row, places)
         for changed in _wrong_words(entry, words):
             spelling = form.opcode + "".join(changed)
