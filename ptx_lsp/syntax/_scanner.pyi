@@ -5,7 +5,7 @@ from ptx_lsp.syntax import nodes
 class Scanner:
     """Reads statements of `text`, which has one character per byte of the file; offsets count from `base`."""
 
-    def __init__(self, text: str, base: int = 0) -> None: ...
+    def __new__(cls, text: str, base: int = 0) -> Scanner: ...
     @property
     def end(self) -> int:
         """The end of the statement that was read last, in the text."""

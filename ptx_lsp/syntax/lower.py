@@ -77,7 +77,7 @@ class _Lowering(Directives):
         super().__init__(text, base)
         self.nested: list[Node] = []
         self.unclosed = False
-        self.scanner = Scanner(text, base)
+        self.scanner = Scanner(text if text.isascii() else "", base)  # it copies any other
 
     # -- statements -----------------------------------------------------------------------------
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
+from time import process_time
 
 import pytest
 from tree_sitter import Node
@@ -151,3 +154,79 @@ def test_directives_that_resemble_those_of_functions_are_left_to_the_tree(kind: 
     text = b".func g() {}\n.visible " + kind + b"\n" + kind
     assert read_items(Source(text)) is None
     assert _check_functions(text) == 0
+
+
+def test_a_function_behind_an_irregular_one_is_read() -> None:
+    text = ".entry a {\n add 1+1;\n .func f;\n}\n/*\n.entry b {\n*/ } .entry c {\n\t.entry d { ret; }"
+    expected = [text.index(".func"), text.index(".entry d")]
+    assert [start for start, _, _ in Scanner(text).functions()] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a:" * 200_000, ".entry a { /*\n" * 5_000 + "*/" + "ret;" * 50_000 + "!", ".entry a {\n/*\n" * 50_000],
+    ids=["labels", "functions-in-a-comment", "unclosed-comments"],
+)
+def test_nothing_is_passed_again_for_each_statement(text: str) -> None:
+    """Twenty seconds and more if it were."""
+    scanner = Scanner(text)
+    begin = process_time()
+    for at in range(0, len(text), 2):
+        scanner.statement(at)
+        if text[0] == ".":
+            break
+    assert scanner.functions() == []
+    assert process_time() - begin < 5
+
+
+def test_the_text_is_not_copied_for_each_statement() -> None:
+    """Twenty seconds if it were, as each is lowered alone."""
+    data = b"// " + b"\xe9" * 10_000_000 + b"\n" + b".entry e { ret; }\n" * 10_000
+    text = data.decode("latin-1")
+    root = parse(data).root_node
+    begin = process_time()
+    assert sum(len(list(lower(node, text))) for node in root.children[1:]) == 10_000
+    assert process_time() - begin < 5
+
+
+def test_a_text_beyond_ascii_is_stored_once() -> None:
+    text = "// \xe9\nret;" + " " * 10_000
+    size = sys.getsizeof(text)
+    assert Scanner(text).statement(0) is not None
+    assert sys.getsizeof(text) == size
+
+
+def test_arguments_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(TypeError):
+        object.__new__(Scanner)
+    for base in (-sys.maxsize, sys.maxsize):
+        with pytest.raises(ValueError, match="too far"):
+            Scanner("ret;", base)
+    with pytest.raises(ValueError, match="negative"):
+        Scanner("ret;").statement(-1)
+    with pytest.raises(UnicodeEncodeError):
+        Scanner("\u0100")
+    assert Scanner("ret;").statement(sys.maxsize) is None
+
+
+def test_offsets_count_from_the_base_after_functions_were_read() -> None:
+    scanner = Scanner(".func f;\n.func g;\nret;", 3)
+    assert len(scanner.functions()) == 2
+    found = scanner.statement(18)
+    assert found is not None
+    assert (found.start, found.end, scanner.end) == (15, 19, 22)
+    before = Scanner("ret;", -3).statement(0)  # the base of a function of which a part is read again
+    assert before is not None
+    assert (before.start, before.end) == (3, 7)
+
+
+def test_a_slot_that_the_scanner_does_not_know_is_an_error() -> None:
+    """Else it would be empty in nodes that are read."""
+    code = (
+        "from ptx_lsp.syntax import nodes\n"
+        "class Name(nodes.Node): __slots__ = ('text', 'more')\n"
+        "nodes.Name = Name\n"
+        "import ptx_lsp.syntax._scanner\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "ImportError: a node class has a slot" in run.stderr

@@ -147,22 +147,24 @@ failed:
   return NULL;
 }
 
-/* The next offset at which a line begins, apart from blanks, with the word of a function; -1 if none. */
-static Py_ssize_t find_function(const Scanner *s, Py_ssize_t position, int at_line_start) {
-  while (position < s->size) {
-    if (!at_line_start) {
-      const char *line = memchr(s->text + position, '\n', s->size - position);
-      if (line == NULL) return -1;
-      position = line - s->text + 1;
-    }
-    Py_ssize_t start = skip(s, position, BLANK);
+/* The first offset, from the start of a line on, at which a line begins, apart from blanks, with the word of a
+ * function; -1 if none. */
+static Py_ssize_t find_function(const Scanner *s, Py_ssize_t line) {
+  while (line >= 0 && line < s->size) {
+    Py_ssize_t start = skip(s, line, BLANK);
     const char *word = one_of(s, start, LINKAGES);
     if (word == NULL) word = one_of(s, start, KINDS);
     if (word != NULL && !is(at(s, start + (Py_ssize_t)strlen(word)), WORD)) return start;
-    position = start;
-    at_line_start = 0;
+    line = next_line(s, start);
   }
   return -1;
+}
+
+/* The start of the line on which a function at `start` turned out not to be regular, or of the line behind
+ * `start`. No function begins in what was passed before, or a comment contains it. */
+static Py_ssize_t line_behind(const Scanner *s, Py_ssize_t start, Py_ssize_t passed) {
+  while (passed > start && is(at(s, passed - 1), BLANK)) passed--;
+  return passed > start && at(s, passed - 1) == '\n' ? passed : next_line(s, passed);
 }
 
 #endif

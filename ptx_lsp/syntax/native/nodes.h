@@ -61,6 +61,14 @@ static Py_ssize_t offset_of(PyTypeObject *type, const char *field) {
   return -1;
 }
 
+/* Whether a class has as many slots as `fields`: one that is left empty would fail much later. */
+static int has_only(PyTypeObject *type, Py_ssize_t fields) {
+  const PyMemberDef *member = PyType_GetSlot(type, Py_tp_members);
+  for (; member != NULL && member->name != NULL; member++) fields--;
+  if (fields) PyErr_SetString(PyExc_ImportError, "a node class has a slot that is not in native/nodes.h");
+  return !fields;
+}
+
 /* Looks up the node classes in the module `nodes`. */
 static int find_node_classes(void) {
   PyObject *module = PyImport_ImportModule("ptx_lsp.syntax.nodes");
@@ -70,17 +78,19 @@ static int find_node_classes(void) {
   if (!failed) {
     start_offset = offset_of((PyTypeObject *)base, "start");
     end_offset = offset_of((PyTypeObject *)base, "end");
-    failed = start_offset < 0 || end_offset < 0;
+    failed = start_offset < 0 || end_offset < 0 || !has_only((PyTypeObject *)base, 2);
     Py_DECREF(base);
   }
   for (size_t n = 0; !failed && n < sizeof NODE_CLASSES / sizeof *NODE_CLASSES; n++) {
     NodeClass *class = NODE_CLASSES[n];
     class->type = (PyTypeObject *)PyObject_GetAttrString(module, class->name);
     failed = class->type == NULL;
-    for (int field = 0; !failed && class->fields[field] != NULL; field++) {
+    int field = 0;
+    for (; !failed && class->fields[field] != NULL; field++) {
       class->offsets[field] = offset_of(class->type, class->fields[field]);
       failed = class->offsets[field] < 0;
     }
+    failed = failed || !has_only(class->type, field);
   }
   Py_DECREF(module);
   if (!failed && no_items == NULL) no_items = PyTuple_New(0);

@@ -7,32 +7,44 @@
 
 #include "functions.h"
 
-static int scanner_init(PyObject *self, PyObject *arguments, PyObject *keywords) {
-  static char *names[] = {"text", "base", NULL};
-  Scanner *s = (Scanner *)self;
-  PyObject *text;
-  Py_ssize_t base = 0, size;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "U|n", names, &text, &base)) return -1;
-  const char *data = PyUnicode_AsUTF8AndSize(text, &size);
-  if (data == NULL) PyErr_Clear();
-  if (data != NULL && size == PyUnicode_GetLength(text)) { /* ASCII: its own bytes */
-    Py_INCREF(text);
-  } else {
-    text = PyUnicode_AsLatin1String(text);
-    char *bytes;
-    if (text == NULL || PyBytes_AsStringAndSize(text, &bytes, &size) < 0) {
-      Py_XDECREF(text);
-      return -1;
-    }
-    data = bytes;
+/* The bytes of a text that has one character per byte, and what keeps them alive; NULL with an exception if it
+ * has others. */
+static const char *bytes_of(PyObject *text, PyObject **owner, Py_ssize_t *size) {
+  PyObject *ascii = PyObject_CallMethod(text, "isascii", NULL);
+  if (ascii == NULL) return NULL;
+  Py_DECREF(ascii);
+  if (ascii == Py_True) { /* its own bytes; for another text Python would store a second one with it */
+    *owner = new_reference(text);
+    return PyUnicode_AsUTF8AndSize(text, size);
   }
-  replace(&s->owner, text);
-  s->text = data;
-  s->size = s->unclosed = size;
+  char *bytes;
+  *owner = PyUnicode_AsLatin1String(text);
+  return *owner != NULL && PyBytes_AsStringAndSize(*owner, &bytes, size) == 0 ? bytes : NULL;
+}
+
+/* Differences of offsets do not overflow then. */
+static const Py_ssize_t MOST_BASE = PY_SSIZE_T_MAX / 2;
+
+/* There is no initialiser: called again, it would take the text away from a call that reads it. */
+static PyObject *scanner_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+  static char *names[] = {"text", "base", NULL};
+  PyObject *text;
+  Py_ssize_t base = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O!|n", names, &PyUnicode_Type, &text, &base)) return NULL;
+  if (base < -MOST_BASE || base > MOST_BASE) {
+    PyErr_SetString(PyExc_ValueError, "the base is too far away");
+    return NULL;
+  }
+  Scanner *s = (Scanner *)PyType_GenericAlloc(type, 0);
+  if (s == NULL) return NULL;
   s->base = base;
-  s->end = 0;
-  s->brace = 0;
-  return 0;
+  s->text = bytes_of(text, &s->owner, &s->size);
+  if (s->text == NULL) {
+    Py_DECREF(s);
+    return NULL;
+  }
+  s->unclosed = s->size;
+  return (PyObject *)s;
 }
 
 static void scanner_dealloc(PyObject *self) {
@@ -53,27 +65,24 @@ static PyObject *scanner_statement(PyObject *self, PyObject *argument) {
     PyErr_SetString(PyExc_ValueError, "the offset is negative");
     return NULL;
   }
+  if (position > ((Scanner *)self)->size) return NONE;
   return found_or_none(statement_node((Scanner *)self, position));
 }
 
 static PyObject *scanner_functions(PyObject *self, PyObject *Py_UNUSED(argument)) {
   Scanner *s = (Scanner *)self;
+  Py_ssize_t base = s->base, start = find_function(s, 0);
   PyObject *found = PyList_New(0);
-  if (found == NULL) return NULL;
-  Py_ssize_t start = find_function(s, 0, 1);
-  while (start >= 0) {
+  while (found != NULL && start >= 0) {
+    s->passed = start;
     PyObject *node = function_node(s, start);
-    if (node == NULL && PyErr_Occurred()) break;
-    if (node == NULL) {
-      start = find_function(s, start, 0);
-      continue;
-    }
-    if (!appended(found, Py_BuildValue("nnN", start, s->end, node))) break;
-    Py_ssize_t end = s->end;
-    start = find_function(s, end, at(s, end - 1) == '\n');
+    if (node != NULL) appended(found, Py_BuildValue("nnN", start, s->end, node));
+    if (PyErr_Occurred()) break;
+    start = find_function(s, node != NULL ? next_line(s, s->end) : line_behind(s, start, s->passed));
   }
+  s->base = base;
   if (!PyErr_Occurred()) return found;
-  Py_DECREF(found);
+  Py_XDECREF(found);
   return NULL;
 }
 
@@ -90,7 +99,7 @@ static PyGetSetDef properties[] = {{"end", scanner_end, NULL, NULL, NULL}, {NULL
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Reads regular statements of a text."},
-    {Py_tp_init, scanner_init},
+    {Py_tp_new, scanner_new},
     {Py_tp_dealloc, scanner_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},

@@ -7,23 +7,18 @@
 
 enum { SLOTS = 5 };
 
-/* Whether a word is an opcode with modifiers: `ld.global.L2::64B`, `.level::eviction:1`. */
-static int is_opcode(const Scanner *s, Py_ssize_t start, Py_ssize_t end) {
-  Py_ssize_t position = start + 1;
-  while (is(at(s, position), WORD) || at(s, position) == '$') position++;
-  while (position < end) {
-    if (at(s, position) != '.') return 0;
-    Py_ssize_t stop = skip(s, position + 1, WORD);
-    if (stop == position + 1) return 0;
-    position = stop;
-    while (position < end && starts(s, position, "::")) {
-      stop = skip(s, position + 2, WORD);
-      if (stop == position + 2) return 0;
-      position = stop;
+/* The offset behind an opcode with modifiers: `ld.global.L2::64B`, `.level::eviction:1`. It stops where a word
+ * is none: to pass `a:b:c:` at each of its labels would take time in proportion to the square. */
+static Py_ssize_t skip_opcode(const Scanner *s, Py_ssize_t start) {
+  Py_ssize_t position = skip_name(s, start);
+  while (at(s, position) == '.' && is(at(s, position + 1), WORD)) {
+    position = skip(s, position + 1, WORD);
+    while (at(s, position) == ':' && at(s, position + 1) == ':' && is(at(s, position + 2), WORD)) {
+      position = skip(s, position + 2, WORD);
       if (at(s, position) == ':' && is(at(s, position + 1), DIGIT)) position = skip(s, position + 1, DIGIT);
     }
   }
-  return position == end;
+  return position;
 }
 
 static PyObject *instruction_node(Scanner *s, Py_ssize_t position) {
@@ -37,12 +32,8 @@ static PyObject *instruction_node(Scanner *s, Py_ssize_t position) {
     position = skip(s, predicate_end, BLANK);
     if (position == predicate_end || !is_name(s, predicate, predicate_end)) return NULL;
   }
-  Py_ssize_t opcode = position;
   if (!is(at(s, position), LETTER)) return NULL;
-  while (is(at(s, position), WORD) || at(s, position) == '$' || at(s, position) == '.' || at(s, position) == ':')
-    position++;
-  Py_ssize_t opcode_end = position;
-  if (at(s, position - 1) == ':') return NULL;
+  Py_ssize_t opcode = position, opcode_end = position = skip_opcode(s, position);
   /* the extents of all operands and the `;` come first: most of what is no instruction fails here */
   Py_ssize_t extents[SLOTS][2], rest = 0;
   Py_ssize_t next = skip(s, position, LINE);
@@ -64,7 +55,7 @@ static PyObject *instruction_node(Scanner *s, Py_ssize_t position) {
   } else {
     position = next;
   }
-  if (at(s, position) != ';' || !is_opcode(s, opcode, opcode_end)) return NULL;
+  if (at(s, position) != ';') return NULL;
   Py_ssize_t end = position + 1;
   PyObject *operands = PyTuple_New(count);
   if (operands == NULL) return NULL;

@@ -12,6 +12,7 @@ typedef struct {
   Py_ssize_t size;
   Py_ssize_t base;
   Py_ssize_t end;      /* of the statement that was read last */
+  Py_ssize_t passed;   /* the end of the last gap */
   Py_ssize_t unclosed; /* no comment that begins there or behind it has an end */
   char brace;          /* the `{` or `}` that was read instead of a statement */
 } Scanner;
@@ -51,7 +52,7 @@ static inline Py_ssize_t skip(const Scanner *s, Py_ssize_t position, int kinds) 
 /* Blanks, line ends and comments between statements. */
 static Py_ssize_t skip_gap(Scanner *s, Py_ssize_t position) {
   for (;;) {
-    position = skip(s, position, LINE);
+    s->passed = position = skip(s, position, LINE);
     if (at(s, position) != '/') return position;
     if (at(s, position + 1) == '/') {
       const char *stop = memchr(s->text + position, '\n', s->size - position);
@@ -68,6 +69,12 @@ static Py_ssize_t skip_gap(Scanner *s, Py_ssize_t position) {
       return position;
     }
   }
+}
+
+/* The offset at which the next line begins; -1 if there is none. */
+static Py_ssize_t next_line(const Scanner *s, Py_ssize_t position) {
+  const char *stop = position < s->size ? memchr(s->text + position, '\n', s->size - position) : NULL;
+  return stop == NULL ? -1 : stop - s->text + 1;
 }
 
 /* A name; `position` itself if there is none. */
