@@ -66,6 +66,7 @@ class Session:
         self.is_shut_down = False
         self._closed_bytes = 0
         """The size of the files closed since memory was given back."""
+        self._giving_back: asyncio.TimerHandle | None = None
         self._initial = self.settings = Settings()
         """The settings for all files that the client sent unrequested."""
         self.publisher = Publisher(server, notify, lambda: self.client)
@@ -135,14 +136,15 @@ class Session:
             self.scheduler.forget(file)
             self.publisher.forget(file)
             self._closed_bytes += len(file.source.data)
-            self.start(self._give_back(self._closed_bytes))
+            if self._giving_back is not None:
+                self._giving_back.cancel()
+            self._giving_back = asyncio.get_running_loop().call_later(DELAY, self._give_back)
 
-    async def _give_back(self, closed_bytes: int) -> None:
+    def _give_back(self) -> None:
         """Gives memory back once no more files have been closed for a while."""
-        await asyncio.sleep(DELAY)
-        if self._closed_bytes == closed_bytes and (closed_bytes > MUCH or not self.files):
+        if self._closed_bytes > MUCH or not self.files:
             self._closed_bytes = 0
-            await self.threads.answer(give_back)
+            self.start(self.threads.answer(give_back))
 
     async def view(self, uri: str) -> View | None:
         """The file in its current state; None if it is not open."""
