@@ -1,5 +1,5 @@
-"""`NamedTuple` as in the module `typing`, which checks and compiles the type of every field. A run of the
-command creates some two hundred such classes, and that takes most of the time.
+"""`NamedTuple` as in the module `typing`, which checks and compiles the type of every field, and compiles a
+constructor per class. A run of the command creates some two hundred such classes, few of which it uses.
 """
 
 from __future__ import annotations
@@ -9,26 +9,62 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from collections import namedtuple
-    from typing import Generic
+    from _collections import _tuplegetter
 
     class _Creator(type):
         """Creates a named tuple from the names and defaults of its fields."""
 
         def __new__(cls, name, bases, namespace):
-            fields = namespace.pop("__annotations__", {})
-            module = namespace.pop("__module__")
-            defaults = [namespace.pop(field) for field in fields if field in namespace]
-            created = namedtuple(name, fields, defaults=defaults, module=module)
-            created.__annotations__ = fields
-            created.__bases__ = tuple(tuple if base is NamedTuple else base for base in bases)
-            if Generic in bases:
-                created.__class_getitem__ = classmethod(Generic.__class_getitem__.__func__)
-            for key, value in namespace.items():
-                setattr(created, key, value)
-            if Generic in bases:
-                created.__init_subclass__()
-            return created
+            fields = tuple(namespace.get("__annotations__", ()))
+            defaults = {field: namespace[field] for field in fields if field in namespace}
+            for number, field in enumerate(fields):
+                namespace[field] = _tuplegetter(number, None)
+            namespace["__slots__"] = ()
+            namespace["_fields"] = namespace["__match_args__"] = fields
+            namespace["_field_defaults"] = defaults
+            return type(name, tuple([_Tuple if base is NamedTuple else base for base in bases]), namespace)
+
+    class _Tuple(tuple):
+        """The methods of all named tuples."""
+
+        __slots__ = ()
+
+        def __new__(cls, /, *values, **named):
+            owner = next(one for one in cls.__mro__ if "_fields" in vars(one))
+            constructor = _constructor(owner)
+            owner.__new__ = staticmethod(constructor)
+            return constructor(cls, *values, **named)
+
+        @classmethod
+        def _make(cls, values):
+            made = tuple.__new__(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+            return made
+
+        def _replace(self, /, **named):
+            made = self._make(map(named.pop, self._fields, self))
+            if named:
+                raise ValueError(f"Got unexpected field names: {list(named)!r}")
+            return made
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self):
+            parts = [f"{field}={value!r}" for field, value in zip(self._fields, self, strict=True)]
+            return f"{type(self).__name__}({', '.join(parts)})"
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+    def _constructor(owner):
+        values = "".join(f"{field}, " for field in owner._fields)
+        source = f"lambda _cls, {values}: _new(_cls, ({values}))"
+        made = eval(source, {"_new": tuple.__new__, "__name__": owner.__module__})
+        made.__defaults__ = tuple(owner._field_defaults.values())
+        made.__name__, made.__qualname__ = "__new__", f"{owner.__name__}.__new__"
+        return made
 
     NamedTuple = type.__new__(_Creator, "NamedTuple", (), {})
 

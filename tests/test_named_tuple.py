@@ -68,5 +68,34 @@ def test_it_can_be_pickled() -> None:
     assert type(pickle.loads(pickle.dumps(Box(1)))) is Box
 
 
+def test_the_constructor_is_compiled_when_first_used() -> None:
+    class Fresh(NamedTuple):
+        value: int
+        other: int = 2
+
+    assert "__new__" not in vars(Fresh)
+    assert Fresh(1) == Fresh(other=2, value=1) == (1, 2)
+    assert "__new__" in vars(Fresh)
+    with pytest.raises(TypeError, match="from 2 to 3 positional arguments"):
+        Fresh(*list(range(3)))
+
+
+def test_methods_that_all_share() -> None:
+    box = Box("a")
+    assert repr(box) == "Box(value='a', size=1)"
+    assert box._asdict() == {"value": "a", "size": 1}
+    assert Box._make(["b", 2]) == ("b", 2)
+    with pytest.raises(TypeError, match="Expected 2 arguments, got 1"):
+        Box._make(["b"])
+    wrong = {"colour": "red"}
+    with pytest.raises(ValueError, match="colour"):
+        box._replace(**wrong)
+    match box:
+        case Box(value, size):
+            assert (value, size) == ("a", 1)
+        case _:
+            pytest.fail("it does not match its own class")
+
+
 def _called(create: Callable[..., object]) -> object:
     return create(y=3)
