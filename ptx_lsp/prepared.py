@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.util import cache_from_source, source_hash
 from pathlib import Path
+from typing import Final
 
 
 def prepared(
@@ -25,21 +26,42 @@ def prepared(
     """The result of `compute`, from the file `name` in the cache of `folder` if the sources are the same. If
     there is none and it cannot be kept, None. `write`: whether it may be; by default as compiled modules are.
     """
+    sources = list(sources)
     place = Path(cache_from_source(str(folder / f"{name}.py"))).with_name(f"{name}.prepared")
-    key = _key(sources)
+    stamp, key = _stamp(sources), b""
+    may_write = not sys.dont_write_bytecode if write is None else write
     with suppress(OSError, ValueError, EOFError, TypeError):  # absent, or damaged
         kept = place.read_bytes()
-        if kept.startswith(key):
-            return marshal.loads(memoryview(kept)[len(key) :])
-    may_write = not sys.dont_write_bytecode if write is None else write
+        is_same = kept.startswith(stamp)
+        if not is_same and kept[_HASH:].startswith(key := _key(sources)):
+            is_same = True
+            if may_write and _is_writable(place.parent):
+                _write(place, stamp + kept[_HASH:])
+        if is_same:
+            return marshal.loads(memoryview(kept)[2 * _HASH :])
     if not may_write or not _is_writable(place.parent):
         return None
     found = compute()
-    _write(place, key + marshal.dumps(found, 4))
+    _write(place, stamp + (key or _key(sources)) + marshal.dumps(found, 4))
     return found
 
 
-def _key(sources: Iterable[Path]) -> bytes:
+_HASH: Final = 8
+"""The size of a hash. A file starts with two: of the times of the sources, and of their contents, which are
+read only if a time differs.
+"""
+
+
+def _stamp(sources: list[Path]) -> bytes:
+    """A hash of the names, times and sizes."""
+    parts: list[str] = []
+    for path in sources:
+        status = os.stat(path)
+        parts.append(f"{path.name} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}")
+    return source_hash("\n".join(parts).encode())
+
+
+def _key(sources: list[Path]) -> bytes:
     """A hash of the names and the contents."""
     parts = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
     return source_hash(b"\0".join(parts))
