@@ -56,7 +56,7 @@ def _stamp(sources: list[Path]) -> bytes:
     """A hash of the names, times and sizes."""
     parts: list[str] = []
     for path in sources:
-        status = os.stat(path)
+        status = path.stat()
         parts.append(f"{path.name} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}")
     return source_hash("\n".join(parts).encode())
 

@@ -19,6 +19,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.facts",
         "ptx_lsp.model.instructions",
         "ptx_lsp.model.function_wakes",
+        "ptx_lsp.model.module_wakes",
         "ptx_lsp.model.directives",
         "ptx_lsp.model.calls",
         "analyses ptx_lsp.executor",

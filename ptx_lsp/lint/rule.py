@@ -41,7 +41,9 @@ class Rule(NamedTuple):
     """A check of the comments that suppress findings: `suppression.py` runs it after all other rules."""
     tag: Tag | None = None
     wake: FunctionWake = ALWAYS
-    """The features that a function must have for a rule with `on_function` to run."""
+    """The features that a function must have for a rule with `on_function` to run, or some function for a
+    rule with `on_module` to find something.
+    """
     about_directives: bool = False
     """Whether a rule with `on_function` depends only on the inputs of a `directive_fact`."""
 
@@ -113,13 +115,15 @@ def instruction_rule(
 
 
 def module_rule(
-    name: str, code: str, tag: Tag | None = None
+    name: str, code: str, tag: Tag | None = None, wake: FunctionWake = ALWAYS
 ) -> Callable[[Callable[[Module], Iterator[Finding]]], Rule]:
-    """Registers the decorated generator as a rule that checks a whole file."""
+    """Registers the decorated generator as a rule that checks a whole file. It finds nothing in one where no
+    function has what `wake` requires.
+    """
 
     def decorate(check: Callable[[Module], Iterator[Finding]]) -> Rule:
         own = _SEVERITY[code[0]]
-        return Rule(name, code, own, check.__doc__ or "", on_module=check, tag=tag)
+        return Rule(name, code, own, check.__doc__ or "", on_module=check, tag=tag, wake=wake)
 
     return decorate
 

@@ -17,7 +17,7 @@ from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.directive_shape import DirectiveShape
 from ptx_lsp.model.function import DIRECTIVE_FACTS, Function
 from ptx_lsp.model.instructions.checks import checks
-from ptx_lsp.model.instructions.wakes import InstructionWake, function_wakes
+from ptx_lsp.model.instructions.wakes import WAKES, InstructionWake, function_wakes
 from ptx_lsp.model.module import Module
 
 _T = TypeVar("_T")
@@ -56,6 +56,14 @@ def woken_by(wake: InstructionWake) -> FunctionWake:
         _of_wakes[wake.bit] = _new_bit()
         _of_instructions.clear()
     return FunctionWake((_of_wakes[wake.bit],))
+
+
+def instruction_wake(bit: int) -> InstructionWake | None:
+    """The condition on instructions that a bit stands for, if it does."""
+    for one in WAKES:
+        if _of_wakes.get(one.bit) == bit:
+            return one
+    return None
 
 
 def having(condition: Callable[[Function], object]) -> FunctionWake:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import pytest
 
 from ptx_lsp.cli.lint import main
-from ptx_lsp.lint.configuration.rule_index import RuleEntry
+from ptx_lsp.lint.configuration.rule_index import entry_of
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.rule import Rule
 
@@ -70,9 +70,7 @@ def add_rule(monkeypatch: pytest.MonkeyPatch) -> Callable[[Rule], None]:
             return tuple(rule for rule in everything if rule.module in wanted)
 
         monkeypatch.setattr("ptx_lsp.lint.registry.rules_of", rules_of)
-        entries = tuple(
-            RuleEntry(one.name, one.code, one.severity, one.module, one.on_comments) for one in everything
-        )
+        entries = tuple(map(entry_of, everything))
         for place in ("rule_index", "selection", "config_values", "suppression"):
             monkeypatch.setattr(f"ptx_lsp.lint.configuration.{place}.rule_index", lambda: entries)
 

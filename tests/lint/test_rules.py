@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp import ptxas
-from ptx_lsp.lint.configuration.rule_index import rule_index
+from ptx_lsp.lint.configuration.rule_index import entry_of, rule_index
 from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
@@ -96,8 +96,6 @@ def test_names_and_codes_are_unique() -> None:
 
 
 def test_the_index_has_every_rule_under_the_name_of_its_file() -> None:
-    assert {one.name: tuple(one[1:]) for one in rule_index()} == {
-        one.name: (one.code, one.severity, one.module, one.on_comments) for one in all_rules()
-    }
+    assert rule_index() == tuple(map(entry_of, all_rules()))
     for entry in rule_index():
         assert [one.name for one in rules_of([entry.module])] == [entry.name]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from ptx_lsp.facts import directive_fact, fact
+from ptx_lsp.lint.configuration.rule_index import WAKES
+from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
@@ -15,6 +20,7 @@ from ptx_lsp.lint.rule import Rule, directive_rule, function_rule
 from ptx_lsp.model.directive_shape import DirectiveShapes
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import (
+    FunctionWake,
     collect_over_functions,
     directive_shape,
     function_features,
@@ -22,11 +28,14 @@ from ptx_lsp.model.function_wakes import (
     having_directives,
     opcodes,
 )
+from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit
 from tests.lint.markdown import cases
 
+_WAKE = (FunctionWake, InstructionWake)
 ROOT = Path(__file__).parents[2]
+EVERY = Rules(frozenset(rule.name for rule in all_rules()))
 HEADER = ".version 8.5\n.target sm_90\n.address_size 64\n"
 
 
@@ -56,6 +65,43 @@ def test_no_wake_is_too_narrow(text: str) -> None:
             assert rule.on_function is not None
             for finding in rule.on_function(function):
                 assert (rule.name, module.span(finding.place), finding.message) in found
+    awake = {rule.name for rule in EVERY.awake(module)}
+    assert {rule for rule, _, _ in found} <= awake
+
+
+def test_what_nothing_wakes_is_left_out() -> None:
+    def awake(body: str) -> set[str]:
+        text = f"{HEADER}.entry first(.param .u64 p) {{ .reg .b32 %r<3>; {body} ret; }}"
+        return {rule.name for rule in EVERY.awake(Module.parse(text))}
+
+    often = awake("")
+    assert not often & {"slow-division", "wrong-operand", "divergent-barrier", "setmaxnreg-ignored"}
+    assert awake("div.u32 %r0, %r1, %r2;") == often | {"slow-division", "slow-double"}
+    assert "wrong-operand" in awake("mov.b32 %r0;")
+    assert "setmaxnreg-ignored" in awake("setmaxnreg.dec.sync.aligned.u32 40;")
+    both = {"divergent-barrier", "divergent-aligned"}
+    assert both.isdisjoint(awake("bar.sync 0;"))
+    assert both <= awake("bar.sync 0; @%p bra HERE; HERE:")
+
+
+def test_the_index_depends_on_every_file_with_wakes_of_rules() -> None:
+    used: set[object] = set()
+    for rule in all_rules():
+        values = list(vars(sys.modules[f"ptx_lsp.lint.rules.{rule.module}"]).values())
+        for module in [value for value in values if isinstance(value, ModuleType)]:
+            values += vars(module).values()
+        used.update(value for value in values if isinstance(value, _WAKE))
+    files: set[str] = set()
+    for name, module in list(sys.modules.items()):
+        place = getattr(module, "__file__", None) or ""
+        if name.startswith(("ptx_lsp.", "analyses.")) and ".lint.rules" not in name and place.endswith(".py"):
+            text = Path(place).read_text(encoding="utf-8")
+            wakes = {key: one for key, one in vars(module).items() if isinstance(one, _WAKE)}
+            names = [key for key, one in wakes.items() if one in used]
+            if any(re.search(rf"^{key}\b[^=\n]*= ", text, re.MULTILINE) for key in names):
+                files.add(Path(place).relative_to(ROOT).as_posix())
+    assert files <= set(WAKES)
+    assert "ptx_lsp/lint/divergence.py" in files
 
 
 # -- only what wakes ----------------------------------------------------------------------------------

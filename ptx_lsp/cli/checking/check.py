@@ -68,14 +68,13 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
     if settings.fix:
         document, fixed = _mended(document, settings)
         source = document.source
-    rules = settings.rules.chosen()
     comments = Suppressions(source)
     wanted = tuple(parse_target(name) for name in settings.targets) or (None,)
     judged: list[Judged] = []
     module, linting = None, None
     for number, target in enumerate(wanted, 1):
         module = Module(document, module, target)
-        linting = LintSession(module, rules, linting)
+        linting = LintSession(module, settings.rules.awake(module), linting)
         judged.append(_judge(linting, target, settings, comments, number == len(wanted)))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None

@@ -1,17 +1,32 @@
-"""The names of the rules. To select rules, they need not be imported, which takes long."""
+"""The names of the rules, and what wakes them: rules need not be imported to be selected, and some never."""
 
 from __future__ import annotations
 
 import marshal
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.prepared import prepared
 
+if TYPE_CHECKING:
+    from ptx_lsp.lint.rule import Rule
+    from ptx_lsp.model.module_wakes import ModuleWake
+
 _LINT = Path(__file__).parents[1]
+WAKES: Final = (
+    "analyses/dataflow/pointer_provenance.py",
+    "ptx_lsp/lint/divergence.py",
+    "ptx_lsp/model/directives/debugging.py",
+    "ptx_lsp/model/function_wakes.py",
+    "ptx_lsp/model/instructions/access.py",
+    "ptx_lsp/model/instructions/features.py",
+    "ptx_lsp/model/instructions/wakes.py",
+    "ptx_lsp/model/module_wakes.py",
+)
+"""The files with wakes of rules, other than the rules themselves."""
 
 
 class RuleEntry(NamedTuple):
@@ -23,6 +38,12 @@ class RuleEntry(NamedTuple):
     module: str
     """The name of its file, without the ending."""
     on_comments: bool
+    wake: ModuleWake
+    """What a module must have for the rule to find something."""
+
+
+_Row: TypeAlias = "tuple[str, Severity, str, bool, ModuleWake]"
+"""A rule without its name."""
 
 
 @cache
@@ -39,7 +60,9 @@ def prepare() -> None:
 
 def _read_index(write: bool | None = None) -> dict[str, bytes] | None:
     folder = _LINT / "rules"
-    sources = [*sorted(folder.glob("*.py")), _LINT / "rule.py", Path(__file__)]
+    root = _LINT.parents[1]
+    wakes = [root / name for name in WAKES]
+    sources = [*sorted(folder.glob("*.py")), _LINT / "rule.py", Path(__file__), *wakes]
     return prepared("rules", folder, sources, compute_index, write)
 
 
@@ -47,11 +70,17 @@ def compute_index() -> dict[str, bytes]:
     """The index by rule, from the rules themselves."""
     from ptx_lsp.lint.registry import all_rules
 
-    return {
-        one.name: marshal.dumps((one.code, one.severity, one.module, one.on_comments)) for one in all_rules()
-    }
+    return {row.name: marshal.dumps(tuple(row[1:])) for row in map(entry_of, all_rules())}
+
+
+def entry_of(rule: Rule) -> RuleEntry:
+    """The entry of an imported rule."""
+    from ptx_lsp.model.module_wakes import module_wake
+
+    wake = module_wake(rule.wake)
+    return RuleEntry(rule.name, rule.code, rule.severity, rule.module, rule.on_comments, wake)
 
 
 def _entries(index: dict[str, bytes]) -> tuple[RuleEntry, ...]:
-    rows = {name: cast(tuple[str, Severity, str, bool], marshal.loads(data)) for name, data in index.items()}
+    rows = {name: cast(_Row, marshal.loads(data)) for name, data in index.items()}
     return tuple(RuleEntry(name, *row) for name, row in rows.items())

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from ptx_lsp.lint.configuration.rule_index import RuleEntry, rule_index
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
+from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule
+    from ptx_lsp.model.module import Module
 
 PTXAS = "ptxas"
 OVER_BUDGET = "over-budget"
@@ -58,10 +60,21 @@ class Rules(NamedTuple):
 
     def chosen(self) -> list[Rule]:
         """The rules that run."""
-        from ptx_lsp.lint.registry import rules_of
+        return _imported([one for one in rule_index() if one.name in self.names])
 
-        chosen = [one for one in rule_index() if one.name in self.names]
-        return list(rules_of(one.module for one in chosen))
+    def awake(self, module: Module) -> list[Rule]:
+        """The rules of them that may find something in a module. The others are not imported."""
+        from ptx_lsp.model.module_wakes import Occurring
+
+        entries = [one for one in rule_index() if one.name in self.names]
+        if any(one.wake for one in entries):
+            try:
+                occurring = Occurring(module)
+            except Exception as error:
+                report_failure(__name__, "all rules run: it is unknown what occurs in the module", error)
+            else:
+                entries = [one for one in entries if occurring.wakes(one.wake)]
+        return _imported(entries)
 
     def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """The diagnostics of rules that run, with their configured severity."""
@@ -69,6 +82,12 @@ class Rules(NamedTuple):
         for found in diagnostics:
             if found.rule in self.names:
                 yield found if found.rule not in own else found._replace(severity=own[found.rule])
+
+
+def _imported(entries: Iterable[RuleEntry]) -> list[Rule]:
+    from ptx_lsp.lint.registry import rules_of
+
+    return list(rules_of(one.module for one in entries))
 
 
 def chosen(layers: Iterable[Choice]) -> Rules:

@@ -13,17 +13,18 @@ from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
-from ptx_lsp.lint.divergence import reasons
+from ptx_lsp.lint.divergence import MAY_DIVERGE, reasons
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import woken_by
+from ptx_lsp.model.function_wakes import opcodes, woken_by
 from ptx_lsp.model.instructions.wakes import InstructionWake
 
 _PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
+_PROMISE = woken_by(InstructionWake(spelled=_PROMISES.__contains__))
 
 
-@function_rule("false-uni", code="W252", wake=woken_by(InstructionWake(spelled=_PROMISES.__contains__)))
+@function_rule("false-uni", code="W252", wake=_PROMISE & (MAY_DIVERGE | opcodes("call")))
 def false_uni(function: Function) -> Iterator[Finding]:
     """A `.uni` on a branch that is divergent.
 

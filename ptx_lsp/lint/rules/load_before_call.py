@@ -21,8 +21,11 @@ from ptx_lsp.model.symbols import Variable
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
+_LOADS = InstructionWake(opcodes=("ld",), features=CALL_PARAMETER)
+_LOADING = woken_by(_LOADS)
 
-@module_rule("load-before-call", code="E119")
+
+@module_rule("load-before-call", code="E119", wake=_LOADING)
 def load_before_call(module: Module) -> Iterator[Finding]:
     """A `ld.param` of a `.param` variable of the body that no earlier call returns.
 
@@ -106,10 +109,6 @@ class _Load(NamedTuple):
     function: str
     place: Place
     variable: Variable
-
-
-_LOADS = InstructionWake(opcodes=("ld",), features=CALL_PARAMETER)
-_LOADING = woken_by(_LOADS)
 
 
 @fact

@@ -35,7 +35,7 @@ _CALLS = {
 _REQUESTS = opcodes("setmaxnreg")
 
 
-@module_rule("setmaxnreg-ignored", code="W244")
+@module_rule("setmaxnreg-ignored", code="W244", wake=_REQUESTS)
 def setmaxnreg_ignored(module: Module) -> Iterator[Finding]:
     """A kernel whose `setmaxnreg` ptxas ignores.
 

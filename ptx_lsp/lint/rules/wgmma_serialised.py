@@ -23,7 +23,7 @@ _CALLS: dict[Reason, str] = {
 _WGMMA = opcodes("wgmma")
 
 
-@module_rule("wgmma-serialised", code="W245")
+@module_rule("wgmma-serialised", code="W245", wake=_WGMMA)
 def wgmma_serialised(module: Module) -> Iterator[Finding]:
     """A call or missing fence that makes ptxas serialise every `wgmma` of a kernel.
 
