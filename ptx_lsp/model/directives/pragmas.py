@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import islice
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.directives import Where
@@ -66,8 +65,9 @@ def _behind(function: Function, node: nodes.Statement) -> nodes.Statement | None
     """The next statement, ignoring `.loc` and other pragmas."""
     statements, offset = function.body.statements, function.item.offset
     index = bisect_right(statements, offset(node.start), key=lambda one: offset(one.start))
-    behind = islice(statements, index, None)
-    return next((one for one in behind if not isinstance(one, nodes.Location | nodes.Directive)), None)
+    while index < len(statements) and isinstance(statements[index], nodes.Location | nodes.Directive):
+        index += 1
+    return statements[index] if index < len(statements) else None
 
 
 def _is_load(statement: nodes.Statement | None) -> bool:

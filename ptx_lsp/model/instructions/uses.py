@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import PREDEFINED
@@ -26,8 +25,9 @@ def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
     """The symbols among `symbols`, declared by the function itself, that it never uses. Any register of a
     range counts for the range.
     """
+    used = _users(function).identities
     for symbol in symbols:
-        if _identity(symbol) not in _used(function):
+        if _identity(symbol) not in used:
             yield symbol
 
 
@@ -78,14 +78,62 @@ def names_elsewhere(module: Module) -> frozenset[str]:
     return frozenset(found)
 
 
-@fact
-def _used(function: Function) -> set[int]:
-    """The identities of the symbols that the function names anywhere but in their declarations."""
-    symbols = function.symbols
-    found: set[int] = set()
-    for symbol, times in Counter(symbols.values()).items():
+class _Users:
+    """The used symbols. For each of them, there is a name in `starts` (its stable offset) that is not in the
+    declaration of the symbol; `symbols` is parallel to that.
+    """
+
+    __slots__ = ("identities", "starts", "symbols")
+
+    def __init__(self, identities: set[int], starts: list[int], symbols: list[Symbol]) -> None:
+        self.identities: Final = identities
+        self.starts: Final = starts
+        self.symbols: Final = symbols
+
+    def add(self, symbol: Symbol, start: int) -> bool:
+        """Adds a use; false if the name is in the declaration of its symbol."""
         if isinstance(symbol, Predefined):
-            continue
-        if times > 1 or symbols.get(symbol.place.start) is not symbol:
-            found.add(_identity(symbol))
+            return True
+        if symbol.place.start == start:
+            return False
+        identity = _identity(symbol)
+        if identity not in self.identities:
+            self.identities.add(identity)
+            self.starts.append(start)
+            self.symbols.append(symbol)
+        return True
+
+
+@incremental_fact
+def _users(function: Function, earlier: Previous[_Users] | None) -> _Users:
+    symbols = function.symbols
+    if earlier is not None:
+        known = earlier.value
+        if list(map(symbols.get, known.starts)) == known.symbols:  # else, other names may use the symbol
+            found = _Users(known.identities.copy(), known.starts.copy(), known.symbols.copy())
+            first, _, end = earlier.change
+            for one in function.body.instructions[first:end]:
+                for start in _starts(one.node):
+                    symbol = symbols.get(start)
+                    if symbol is not None:
+                        found.add(symbol, start)
+            return found
+    found = _Users(set(), [], [])
+    last = dict(zip(symbols.values(), symbols, strict=True))  # mostly not in the declaration
+    declared: set[Symbol] = set()
+    for symbol, start in last.items():
+        if not found.add(symbol, start):
+            declared.add(symbol)
+    if declared:
+        for start, symbol in symbols.items():
+            if symbol in declared:
+                found.add(symbol, start)
     return found
+
+
+def _starts(node: nodes.Instruction) -> list[int]:
+    """Where an instruction names something."""
+    found = [] if node.guard is None else names_in(node.guard.predicate)
+    for operand in node.operands:
+        found += names_in(operand)
+    return [name.start for name in found]
