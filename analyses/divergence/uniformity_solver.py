@@ -384,7 +384,7 @@ class _Solver:
         """Makes the values defined in a cycle less uniform outside, unless they are the same at all times."""
         users = self.users()
         for block in blocks:
-            for value in users.leaving_values(block):
+            for value in users.escaping_values(block, blocks):
                 outside = users.outside(value, blocks)
                 if outside:
                     earlier = self.temporal_divergence.get(value, ())

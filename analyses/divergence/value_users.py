@@ -21,7 +21,7 @@ class ValueUsers:
         """The phis that read a value."""
         self.readers: dict[int, dict[int, list[int]]] = {}
         """The instructions of each block that use a value."""
-        self.leaving: dict[int, list[int]] = {}
+        self.leaving: dict[int, list[int]] | None = None
         for block in self.cfg.reverse_postorder:
             for value in form.blocks[block].inputs:
                 _add(self.entered, value, block)
@@ -72,23 +72,47 @@ class ValueUsers:
                     reading.append(number)
         return found
 
-    def leaving_values(self, block: int) -> list[int]:
-        """The values that a block defines and others use, except those that are the same at all times."""
-        found = self.leaving.get(block)
-        if found is None:
-            found = self.leaving[block] = self._leaving_values(block)
+    def escaping_values(self, block: int, blocks: frozenset[int]) -> list[int]:
+        """The values that a block defines and other blocks than `blocks` use, except those that are the same
+        at all times.
+        """
+        found: list[int] = []
+        for value in self.leaving_values(block):
+            if self.is_read_outside(value, blocks) and not self.is_constant(block, value):
+                found.append(value)
         return found
 
-    def _leaving_values(self, block: int) -> list[int]:
-        phis = [join.value for join in self.form.phis_of[block]]
-        found = [value for value in phis if value in self.entered or value in self.phis]
-        values = self.form.blocks[block]
-        for value in range(values.first, values.first + values.count):
-            if value in self.entered or value in self.phis:
-                number = self.cfg.blocks[block].first + values.definition(value)
-                is_carry = value == self.form.by_instruction[number].carry_out
-                if not is_carry and not self.transfers.is_constant(number):
-                    found.append(value)
+    def is_read_outside(self, value: int, blocks: frozenset[int]) -> bool:
+        for block in self.entered.get(value, _NONE):
+            if block not in blocks:
+                return True
+        for user in self.phis.get(value, _NONE):
+            if self.form.phis[~user].block not in blocks:
+                return True
+        return False
+
+    def is_constant(self, block: int, value: int) -> bool:
+        """Whether a value is a carry, or the same at all times."""
+        if value in self.form.phis:
+            return False
+        number = self.cfg.blocks[block].first + self.form.blocks[block].definition(value)
+        return value == self.form.by_instruction[number].carry_out or self.transfers.is_constant(number)
+
+    def leaving_values(self, block: int) -> list[int]:
+        """The values that a block defines and other blocks, or phis, use: the block's phis first."""
+        if self.leaving is None:
+            self.leaving = self._leaving_values()
+        return self.leaving.get(block, _NONE)
+
+    def _leaving_values(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        phis, defining = self.form.phis, self.form.defining_blocks
+        for join in phis.values():
+            if join.value in self.entered or join.value in self.phis:
+                _add(found, join.block, join.value)
+        for value in sorted(self.entered.keys() | self.phis.keys()):
+            if value >= 0 and defining[value] >= 0:
+                _add(found, defining[value], value)
         return found
 
 
