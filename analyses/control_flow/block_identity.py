@@ -34,20 +34,20 @@ class BlockIdentity:
 class BlockIdentities:
     """The identity of each block of a function."""
 
-    __slots__ = ("_places", "blocks", "register_index")
+    __slots__ = ("places", "blocks", "register_index")
 
     def __init__(
         self, blocks: list[BlockIdentity], places: tuple[BasicBlock, ...], register_index: RegisterIndex
     ) -> None:
         self.blocks = blocks
-        self._places = places
+        self.places = places
         self.register_index = register_index
         """The register indices that the instructions refer to. A different index invalidates all identities.
         """
 
     def by_range(self) -> dict[tuple[int, int], BlockIdentity]:
         """The identities, by a block's first instruction and end."""
-        pairs = zip(self._places, self.blocks, strict=True)
+        pairs = zip(self.places, self.blocks, strict=True)
         return {(block.first, block.end): identity for block, identity in pairs}
 
 
@@ -58,8 +58,15 @@ def block_identities(function: Function, earlier: Previous[BlockIdentities] | No
     blocks = cfg(function).blocks
     if earlier is None or earlier.value.register_index != numbering:
         return BlockIdentities([BlockIdentity() for _ in blocks], blocks, numbering)
-    before = earlier.value.by_range()
     first, _, end = earlier.change
+    if blocks is earlier.value.places:
+        known_blocks = zip(blocks, earlier.value.blocks, strict=True)
+        same = [
+            known if block.end <= first or block.first >= end else BlockIdentity()
+            for block, known in known_blocks
+        ]
+        return BlockIdentities(same, blocks, numbering)
+    before = earlier.value.by_range()
     growth = earlier.change.growth
     found: list[BlockIdentity] = []
     for block in blocks:

@@ -232,6 +232,8 @@ class _Builder:
         self.without_return: frozenset[int] | None = None
         self.names: dict[int, list[str]] = {}
         """The labels before each instruction."""
+        self.shared: set[int] = set()
+        """The instructions with several labels, after an edit."""
         self.at: dict[int, int] = {}
         """The instruction that follows each label, by the start of the label's name."""
         self.starts: list[int] = []
@@ -244,20 +246,41 @@ class _Builder:
         self.all_labelled: tuple[int, ...] | None = None
 
     def build(self) -> Cfg:
-        self.place_labels()
         count = len(self.shapes)
         cuts = self.cuts()
+        if self.earlier is None:
+            self.place_labels()
+        else:
+            if self.move_labels(self.earlier) and self.is_same(self.earlier, cuts):
+                return self.earlier.value
+            self.order_labels()
         self.starts = sorted({0, *self.names, *self.reachable_cuts(cuts)} - {count}) if count else []
         self.number_of = {start: number for number, start in enumerate(self.starts)}
         self.number_of[count] = len(self.starts)
         labelled = {label: self.number_of[step] for label, step in self.at.items()}
         graph = self.same_graph(cuts, labelled) or self.graph()
+        kept: tuple[BasicBlock, ...] = ()
+        if self.earlier is not None and graph is self.earlier.value.graph:
+            before, change = self.earlier
+            kept = before.blocks[: max(bisect_left(before.starts, change.first) - 1, 0)]
+        at = len(kept)
         blocks = map(
-            BasicBlock, range(len(self.starts) + 1), (*self.starts, count), (*self.starts[1:], count, count),
-            [tuple(self.names.get(start, ())) for start in (*self.starts, count)],
-            graph.successors, graph.predecessors, graph.has_unknown_successors,
+            BasicBlock, range(at, len(self.starts) + 1), (*self.starts[at:], count),
+            (*self.starts[at + 1 :], count, count),
+            [tuple(self.names.get(start, ())) for start in (*self.starts[at:], count)],
+            graph.successors[at:], graph.predecessors[at:], graph.has_unknown_successors[at:],
+        )  # fmt: skip
+        return Cfg((*kept, *blocks), self.starts, graph, cuts, labelled)
+
+    def is_same(self, earlier: Previous[Cfg], cuts: list[int]) -> bool:
+        """Whether the whole graph is that before an edit, if no label has moved."""
+        before, (first, _, end) = earlier
+        return (
+            earlier.change.growth == 0
+            and before.cuts == cuts
+            and len(before.labelled) == len(self.at)
+            and not any(first < one <= end for one in cuts)
         )
-        return Cfg(tuple(blocks), self.starts, graph, cuts, labelled)
 
     def same_graph(self, cuts: list[int], labelled: dict[int, int]) -> Graph | None:
         """The graph before an edit that only inserted or removed instructions between jumps."""
@@ -308,6 +331,58 @@ class _Builder:
             if isinstance(symbol, Label):
                 self.names.setdefault(position, []).append(symbol.name)
                 self.at[symbol.place.start] = position
+
+    def move_labels(self, earlier: Previous[Cfg]) -> bool:
+        """Places the labels after an edit. Returns whether those that existed before it have not moved, and
+        no other label was added.
+        """
+        before, (first, old_end, _) = earlier
+        growth = earlier.change.growth
+        is_same = True
+        for label in self.function.body.labels:
+            start = label.place.start
+            number = before.labelled.get(start)
+            position = -1
+            if number is not None:
+                block = before.blocks[number]
+                if label.name in block.labels:
+                    position = block.first
+                    if position > old_end:
+                        position += growth
+                    elif position >= first:
+                        position = -1
+            if position < 0:
+                position = self.position(start)
+                if number is None or position != before.blocks[number].first:
+                    is_same = False
+                elif label.name not in before.blocks[number].labels:
+                    is_same = False
+            names = self.names.get(position)
+            if names is None:
+                self.names[position] = [label.name]
+            else:
+                names.append(label.name)
+                self.shared.add(position)
+            self.at[start] = position
+        return is_same
+
+    def position(self, start: int) -> int:
+        """The instruction that follows the label at a stable offset."""
+        offset = self.function.item.offset
+        instructions = self.function.body.instructions
+        return bisect_left(instructions, offset(start), key=lambda one: offset(one.node.start))
+
+    def order_labels(self) -> None:
+        """Brings several labels at one instruction into the order of the text."""
+        offset, positions = self.function.item.offset, self.shared
+        if not positions:
+            return
+        for position in positions:
+            self.names[position].clear()
+        labels = [one for one in self.function.body.labels if self.at[one.place.start] in positions]
+        labels.sort(key=lambda one: offset(one.place.start))
+        for label in labels:
+            self.names[self.at[label.place.start]].append(label.name)
 
     def cuts(self) -> list[int]:
         """The instructions that begin a block because the previous one ends one."""

@@ -18,7 +18,7 @@ from analyses.control_flow.dominance import Dominance, dominance
 from analyses.dataflow.bitvector_dataflow import solve
 from analyses.dataflow.block_summary import BlockSummary, block_summaries
 from analyses.instructions.uses_and_defs import instructions
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 
@@ -26,10 +26,15 @@ from ptx_lsp.model.symbols import Register
 class AmbiguousRegisters:
     """The ambiguous registers of a function, and where they are live."""
 
-    __slots__ = ("_bits", "_live_in", "crossing", "graph", "registers")
+    __slots__ = ("_bits", "_live_in", "crossing", "graph", "registers", "summaries")
 
     def __init__(
-        self, graph: Graph, crossing: frozenset[int], registers: list[int], live_in: list[int]
+        self,
+        graph: Graph,
+        crossing: frozenset[int],
+        registers: list[int],
+        live_in: list[int],
+        summaries: list[BlockSummary],
     ) -> None:
         self.graph = graph
         self.crossing = crossing
@@ -37,6 +42,15 @@ class AmbiguousRegisters:
         self.registers = registers
         self._bits = BitIndex(registers).bits
         self._live_in = live_in
+        self.summaries = summaries
+
+    def updated(self, crossing: frozenset[int], summaries: list[BlockSummary]) -> AmbiguousRegisters:
+        """The same ambiguous registers in a function with other `crossing` registers."""
+        return AmbiguousRegisters(self.graph, crossing, self.registers, self._live_in, summaries)
+
+    def has_registers_of(self, other: AmbiguousRegisters) -> bool:
+        """Whether the same registers are ambiguous, and live at the same places."""
+        return self._live_in is other._live_in
 
     def is_live_in(self, register: int, block: int) -> bool:
         """Whether an ambiguous register may be read after the start of a block, before it is completely
@@ -64,18 +78,73 @@ class AmbiguousRegisters:
         return [register for register, bit in self._bits.items() if first & bit]
 
 
-@fact
-def ambiguous_registers(function: Function) -> AmbiguousRegisters:
+@incremental_fact
+def ambiguous_registers(
+    function: Function, earlier: Previous[AmbiguousRegisters] | None
+) -> AmbiguousRegisters:
     """The ambiguous registers of `function`."""
     graph = cfg(function).graph
     summaries = block_summaries(function)
+    if earlier is not None:
+        known = _updated(function, graph, summaries, earlier.value)
+        if known is not None:
+            return known
     if graph is STRAIGHT and not summaries[0].exposed and not function.body.returns:
         return _NONE_IN_STRAIGHT
     readers = _readers(function, graph, summaries)
     if not readers:
-        return AmbiguousRegisters(graph, _NO_REGISTERS, [], [])
+        return AmbiguousRegisters(graph, _NO_REGISTERS, [], [], summaries)
     found = _ambiguous(graph, dominance(function), readers, summaries)
-    return AmbiguousRegisters(graph, frozenset(readers), found, _live_in(graph, found, readers, summaries))
+    live_in = _live_in(graph, found, readers, summaries)
+    return AmbiguousRegisters(graph, frozenset(readers), found, live_in, summaries)
+
+
+def _updated(
+    function: Function, graph: Graph, summaries: list[BlockSummary], before: AmbiguousRegisters
+) -> AmbiguousRegisters | None:
+    """The registers after an edit of a few blocks; None if any register that these read or write otherwise
+    than before is, or was, ambiguous.
+    """
+    if graph is STRAIGHT or graph is not before.graph or function.body.returns:
+        return None
+    changed: set[int] = set()
+    for one, other in changed_blocks(before.summaries, summaries):
+        if not one.reads_and_writes_like(other):
+            changed.update(_differing(one, other))
+    if len(changed) > _MOST_CHANGED or not changed.isdisjoint(before.registers):
+        return None
+    crossing = before.crossing
+    if changed:
+        readers: dict[int, list[int]] = {}
+        writer: dict[int, int] = {}
+        for block in graph.reverse_postorder:
+            summary = summaries[block]
+            if not changed.isdisjoint(summary.exposed):
+                for register in changed.intersection(summary.exposed):
+                    readers.setdefault(register, []).append(block)
+            if not changed.isdisjoint(summary.defined):
+                for register in changed.intersection(summary.defined):
+                    writer[register] = -1 if register in writer else block
+        if _find_ambiguous(dominance(function), readers, writer, summaries):
+            return None
+        crossing = crossing.difference(changed).union(readers)
+    return before.updated(crossing, summaries)
+
+
+def _differing(one: BlockSummary, other: BlockSummary) -> set[int]:
+    """The registers that two blocks read or write differently."""
+    return {
+        *set(one.exposed).symmetric_difference(other.exposed),
+        *set(one.defined).symmetric_difference(other.defined),
+        *one.killed.symmetric_difference(other.killed),
+    }
+
+
+def changed_blocks(
+    before: list[BlockSummary], summaries: list[BlockSummary]
+) -> list[tuple[BlockSummary, BlockSummary]]:
+    """The summaries, before and after an edit, of the blocks that it touched; the graph is the same."""
+    return [(one, other) for one, other in zip(before, summaries, strict=True) if one is not other]
 
 
 def returned(function: Function) -> frozenset[int]:
@@ -91,7 +160,8 @@ def returned(function: Function) -> frozenset[int]:
 
 
 _NO_REGISTERS: Final = frozenset[int]()
-_NONE_IN_STRAIGHT: Final = AmbiguousRegisters(STRAIGHT, _NO_REGISTERS, [], [])
+_NONE_IN_STRAIGHT: Final = AmbiguousRegisters(STRAIGHT, _NO_REGISTERS, [], [], [])
+_MOST_CHANGED: Final = 32
 
 
 def _readers(function: Function, graph: Graph, summaries: list[BlockSummary]) -> dict[int, list[int]]:
@@ -119,6 +189,12 @@ def _ambiguous(
         for register in summaries[block].defined:
             if register in readers:
                 writer[register] = -1 if register in writer else block
+    return _find_ambiguous(tree, readers, writer, summaries)
+
+
+def _find_ambiguous(
+    tree: Dominance, readers: dict[int, list[int]], writer: dict[int, int], summaries: list[BlockSummary]
+) -> list[int]:
     found: list[int] = []
     for register, blocks in readers.items():
         home = writer.get(register, -1)

@@ -28,6 +28,16 @@ class BlockSummary:
         """Others that are dead if none of these registers is live at the end of the block."""
 
 
+    def reads_and_writes_like(self, other: BlockSummary) -> bool:
+        """Whether data flow through both is the same."""
+        return (
+            self.exposed == other.exposed
+            and self.defined == other.defined
+            and self.killed == other.killed
+            and self.partially_defined == other.partially_defined
+        )
+
+
 _NO_REGISTERS = frozenset[int]()
 _NOTHING = BlockSummary()
 

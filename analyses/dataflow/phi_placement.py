@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyses.control_flow.cfg import STRAIGHT, cfg
+from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from analyses.control_flow.dominance import dominance, visit_limit
-from analyses.dataflow.ambiguous_registers import AmbiguousRegisters, ambiguous_registers
+from analyses.dataflow.ambiguous_registers import AmbiguousRegisters, ambiguous_registers, changed_blocks
 from analyses.dataflow.block_summary import BlockSummary, block_summaries
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
 _VISITS_OF_STEP: Final = 4
@@ -21,20 +21,33 @@ class PhiPlacement:
     registers are never read at a place that their writes do not dominate.
     """
 
-    __slots__ = ("is_available", "merged", "registers")
+    __slots__ = ("is_available", "kept", "lives", "merged", "registers", "visits")
 
-    def __init__(self, registers: dict[int, list[int]], merged: frozenset[int], is_available: bool) -> None:
+    def __init__(
+        self,
+        registers: dict[int, list[int]],
+        merged: frozenset[int],
+        is_available: bool,
+        lives: AmbiguousRegisters | None = None,
+        kept: frozenset[int] = frozenset(),
+        visits: int = 0,
+    ) -> None:
         self.registers = registers
         self.merged = merged
         self.is_available = is_available
         """Whether the graph and the phis stay within the limits (`ssa.py`, 7)."""
+        self.lives = lives
+        self.kept = kept
+        """The registers that some block partially defines."""
+        self.visits = visits
+        """The visits that placing the phis took."""
 
 
 _WITHOUT: Final = PhiPlacement({}, frozenset(), is_available=True)
 
 
-@fact
-def phi_placement(function: Function) -> PhiPlacement:
+@incremental_fact
+def phi_placement(function: Function, earlier: Previous[PhiPlacement] | None) -> PhiPlacement:
     """The registers that need a phi in each block of `function`."""
     graph = cfg(function).graph
     if graph is STRAIGHT:
@@ -43,29 +56,46 @@ def phi_placement(function: Function) -> PhiPlacement:
         return PhiPlacement({}, frozenset(), is_available=False)
     summaries = block_summaries(function)
     lives = ambiguous_registers(function)
+    most = visit_limit(len(graph.successors)) + _VISITS_OF_STEP * len(function.body.instructions)
+    if earlier is not None and _is_same(earlier.value, graph, lives, summaries, most):
+        before = earlier.value
+        return PhiPlacement(before.registers, before.merged, True, lives, before.kept, before.visits)
     kept: set[int] = set()
     for block in summaries:
         kept |= block.partially_defined
     merged = frozenset(kept.union(lives.registers))
     if not merged:
         return _WITHOUT
-    placed = _placed(function, merged, kept, lives, summaries)
-    if placed is None:
-        return PhiPlacement({}, frozenset(), is_available=False)
-    return PhiPlacement(placed, merged, is_available=True)
+    return _placed(function, merged, frozenset(kept), lives, summaries, most)
+
+
+def _is_same(
+    before: PhiPlacement, graph: Graph, lives: AmbiguousRegisters, summaries: list[BlockSummary], most: int
+) -> bool:
+    """Whether all phis are where they were before an edit."""
+    known = before.lives
+    if known is None or known.graph is not graph or not lives.has_registers_of(known) or before.visits > most:
+        return False
+    for one, other in changed_blocks(known.summaries, summaries):
+        if one.partially_defined != other.partially_defined:
+            return False
+        if [r for r in one.defined if r in before.merged] != [r for r in other.defined if r in before.merged]:
+            return False
+    return True
 
 
 def _placed(
     function: Function,
     merged: frozenset[int],
-    kept: set[int],
+    kept: frozenset[int],
     lives: AmbiguousRegisters,
     summaries: list[BlockSummary],
-) -> dict[int, list[int]] | None:
-    """The registers with a phi at the start of each block; None if that takes too many visits."""
+    most: int,
+) -> PhiPlacement:
+    """The registers with a phi at the start of each block; none if that takes more than `most` visits."""
     graph = cfg(function)
     frontiers = dominance(function).frontiers
-    left = visit_limit(len(graph.blocks)) + _VISITS_OF_STEP * len(function.body.instructions)
+    left = most
     writers: dict[int, list[int]] = {}
     for block in graph.reverse_postorder:
         for register in summaries[block].defined:
@@ -83,10 +113,10 @@ def _placed(
             frontier = frontiers[waiting.pop()]
             left -= len(frontier)
             if left < 0:
-                return None
+                return PhiPlacement({}, frozenset(), is_available=False)
             for block in frontier:
                 if block not in placed and (is_kept or lives.is_live_in(register, block)):
                     placed.add(block)
                     found.setdefault(block, []).append(register)
                     waiting.append(block)
-    return found
+    return PhiPlacement(found, merged, True, lives, kept, most - left)
