@@ -106,13 +106,16 @@ class PointerProvenance:
 
     def is_valid_after(self, change: InstructionRangeEdit, flow: FunctionInstructions) -> bool:
         """Whether an edit certainly left the provenance of all registers unchanged: neither the old nor the
-        new instructions give provenance or use a register with it, and they write the same registers.
+        new instructions give provenance or use a register with it, and no register has lost all but one of its
+        definitions.
         """
         first, old_end, end = change
         if self.flow.register_index != flow.register_index:
             return False
-        old, new = self.flow.defs[first:old_end], flow.defs[first:end]
-        if list(chain.from_iterable(old)) != list(chain.from_iterable(new)):
+        lost = Counter(chain.from_iterable(self.flow.defs[first:old_end]))
+        lost.subtract(chain.from_iterable(flow.defs[first:end]))
+        registers = {register for register, count in lost.items() if count > 0}
+        if registers and not registers.isdisjoint(chain.from_iterable(flow.defs)):
             return False
         return not self._is_involved(self.flow, first, old_end) and not self._is_involved(flow, first, end)
 
