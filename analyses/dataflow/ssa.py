@@ -35,6 +35,7 @@ from ptx_lsp.named_tuple import NamedTuple
 NONE: Final = -1
 _MOST_FREE: Final = 2
 _SPARE: Final = 1_000
+_NO_PHIS: Final[dict[int, int]] = {}
 
 
 class InstructionValues:
@@ -228,20 +229,22 @@ class _Renaming:
         self.phis = [self.numbered(block, placed.get(block)) for block in range(len(self.cfg.blocks))]
         found = self.rename() if self.placement.is_available else {}
         blocks = [found.get(block) or self.unreachable(block) for block in range(len(self.cfg.blocks))]
-        phis_of = [
-            tuple([
-                Phi(value, register, block, tuple(self.inputs[value])) for register, value in phis.items()
-            ])
-            for block, phis in enumerate(self.phis)
-        ]
+        phis_of: list[tuple[Phi, ...]] = [()] * len(blocks)
+        for block in placed:
+            phis = self.phis[block].items()
+            phis_of[block] = tuple(
+                [Phi(value, register, block, tuple(self.inputs[value])) for register, value in phis]
+            )
         return SsaForm(
             self.flow, self.cfg, self.identities, blocks, phis_of, self.limit, self.placement.is_available
         )
 
     def numbered(self, block: int, registers: list[int] | None) -> dict[int, int]:
         """The values of the phis of a block."""
+        if registers is None:
+            return _NO_PHIS
         found: dict[int, int] = {}
-        for register in registers or ():
+        for register in registers:
             value = self.known_phis.get((self.identities[block], register), NONE)
             if value == NONE:
                 value = self.limit
@@ -273,6 +276,8 @@ class _Renaming:
         leaves it; other registers are read only where a single block's writes dominate.
         """
         current, merged = self.current, self.placement.merged
+        phis, summaries, children = self.phis, self.summaries, self.children
+        successors = self.cfg.graph.successors
         found: dict[int, BlockValues] = {}
         undo: list[tuple[int, int]] = []
         path = [0]
@@ -287,17 +292,19 @@ class _Renaming:
                 continue
             path.append(~block)
             marks.append(len(undo))
-            for register, value in self.phis[block].items():
-                undo.append((register, current[register]))
-                current[register] = value
-            summary = self.summaries[block]
-            if merged:
+            if phis[block]:
+                for register, value in phis[block].items():
+                    undo.append((register, current[register]))
+                    current[register] = value
+            summary = summaries[block]
+            if not merged.isdisjoint(summary.defined):
                 undo += [(register, current[register]) for register in summary.defined if register in merged]
             found[block] = self.block(block, summary)
-            for target in self.cfg.blocks[block].successors:
-                for register, value in self.phis[target].items():
-                    self.inputs[value].append(current[register])
-            path += self.children[block]
+            for target in successors[block]:
+                if phis[target]:
+                    for register, value in phis[target].items():
+                        self.inputs[value].append(current[register])
+            path += children[block]
         return found
 
     def block(self, block: int, summary: BlockSummary) -> BlockValues:

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from analyses.dataflow.ssa import NONE
@@ -70,7 +71,7 @@ class LaneValues:
         if not self._is_comparable(before):
             return
         inputs, known = before._inputs.copy(), before._known.copy()
-        changed = {value for value in inputs if not self._is_same(value, before)}
+        changed = self._changed(before, inputs)
         count = -1
         while count != len(changed):  # once more if a phi reads a changed value along a back edge
             count = len(changed)
@@ -92,19 +93,30 @@ class LaneValues:
             and self.uniformity.ssa.instructions.count == before.uniformity.ssa.instructions.count
         )
 
-    def _is_same(self, value: int, before: LaneValues) -> bool:
-        """Whether a value is defined as before."""
+    def _changed(self, before: LaneValues, values: Iterable[int]) -> set[int]:
+        """The values among `values` that are not defined as before."""
         mine, others = self.uniformity, before.uniformity
-        if value < mine.ssa.instructions.count:
-            return True
-        if value >= mine.ssa.limit or mine.levels[value] != others.levels[value]:
-            return False
-        join = mine.ssa.phis.get(value)
-        if join is not None:
-            same_path = mine.depends_on_path(value) == others.depends_on_path(value)
-            return same_path and join == others.ssa.phis.get(value)
-        block = mine.ssa.defining_blocks[value]
-        return block >= 0 and mine.ssa.blocks[block] is others.ssa.blocks[block]
+        form, old_form, levels, old_levels = mine.ssa, others.ssa, mine.levels, others.levels
+        blocks = [one is other for one, other in zip(form.blocks, old_form.blocks, strict=True)]
+        defining, phis, old_phis = form.defining_blocks, form.phis, old_form.phis
+        first, limit = form.instructions.count, form.limit
+        found: set[int] = set()
+        for value in values:
+            if value < first:
+                continue
+            if value >= limit or levels[value] != old_levels[value]:
+                found.add(value)
+                continue
+            join = phis.get(value)
+            if join is None:
+                block = defining[value]
+                if block < 0 or not blocks[block]:
+                    found.add(value)
+            elif (
+                mine.depends_on_path(value) != others.depends_on_path(value) or join != old_phis.get(value)
+            ):
+                found.add(value)
+        return found
 
     def operand(self, step: InstructionInfo, operand: nodes.Operand) -> LaneOffsets | None:
         """The lane offsets of an operand; None if unknown."""

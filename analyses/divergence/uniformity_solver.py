@@ -383,13 +383,12 @@ class _Solver:
     def apply_temporal_divergence(self, blocks: frozenset[int], level: int, branch: int) -> None:
         """Makes the values defined in a cycle less uniform outside, unless they are the same at all times."""
         users = self.users()
-        for block in blocks:
-            for value in users.escaping_values(block, blocks):
-                outside = users.outside(value, blocks)
-                if outside:
-                    earlier = self.temporal_divergence.get(value, ())
-                    self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
-                    self.enqueue(outside)
+        for value in users.escaping_values(blocks):
+            outside = users.outside(value, blocks)
+            if outside:
+                earlier = self.temporal_divergence.get(value, ())
+                self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
+                self.enqueue(outside)
 
 
 _NO_VALUES: Final[list[int]] = []

@@ -21,7 +21,7 @@ class ValueUsers:
         """The phis that read a value."""
         self.readers: dict[int, dict[int, list[int]]] = {}
         """The instructions of each block that use a value."""
-        self.leaving: dict[int, list[int]] | None = None
+        self.readers_of_block: dict[int, set[int]] | None = None
         for block in self.cfg.reverse_postorder:
             for value in form.blocks[block].inputs:
                 _add(self.entered, value, block)
@@ -72,14 +72,18 @@ class ValueUsers:
                     reading.append(number)
         return found
 
-    def escaping_values(self, block: int, blocks: frozenset[int]) -> list[int]:
-        """The values that a block defines and other blocks than `blocks` use, except those that are the same
-        at all times.
-        """
+    def escaping_values(self, blocks: frozenset[int]) -> list[int]:
+        """The values that `blocks` define and others use, except those that are the same at all times."""
+        if self.readers_of_block is None:
+            self.readers_of_block = self._readers_of_block()
+        readers = self.readers_of_block
         found: list[int] = []
-        for value in self.leaving_values(block):
-            if self.is_read_outside(value, blocks) and not self.is_constant(block, value):
-                found.append(value)
+        for block in blocks:
+            reading = readers.get(block)
+            if reading is not None and not reading <= blocks:
+                for value in self.leaving_values(block):
+                    if self.is_read_outside(value, blocks) and not self.is_constant(block, value):
+                        found.append(value)
         return found
 
     def is_read_outside(self, value: int, blocks: frozenset[int]) -> bool:
@@ -99,20 +103,27 @@ class ValueUsers:
         return value == self.form.by_instruction[number].carry_out or self.transfers.is_constant(number)
 
     def leaving_values(self, block: int) -> list[int]:
-        """The values that a block defines and other blocks, or phis, use: the block's phis first."""
-        if self.leaving is None:
-            self.leaving = self._leaving_values()
-        return self.leaving.get(block, _NONE)
+        """The values that a block defines and other blocks, or phis, use: its phis first."""
+        values = self.form.blocks[block]
+        every = [join.value for join in self.form.phis_of[block]]
+        every += range(values.first, values.first + values.count)
+        return [value for value in every if value in self.entered or value in self.phis]
 
-    def _leaving_values(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
+    def _readers_of_block(self) -> dict[int, set[int]]:
+        """For each block, those that read a value that it defines."""
         phis, defining = self.form.phis, self.form.defining_blocks
-        for join in phis.values():
-            if join.value in self.entered or join.value in self.phis:
-                _add(found, join.block, join.value)
-        for value in sorted(self.entered.keys() | self.phis.keys()):
-            if value >= 0 and defining[value] >= 0:
-                _add(found, defining[value], value)
+        found: dict[int, set[int]] = {}
+        for value, blocks in self.entered.items():
+            join = phis.get(value)
+            block = defining[value] if join is None else join.block
+            known = found.get(block)
+            if known is None:
+                found[block] = set(blocks)
+            else:
+                known.update(blocks)
+        for value, users in self.phis.items():
+            block = self.form.block_of(value)
+            found.setdefault(block, set()).update([phis[~user].block for user in users])
         return found
 
 
