@@ -34,7 +34,7 @@ class BlockIdentity:
 class BlockIdentities:
     """The identity of each block of a function."""
 
-    __slots__ = ("places", "blocks", "register_index")
+    __slots__ = ("blocks", "places", "register_index")
 
     def __init__(
         self, blocks: list[BlockIdentity], places: tuple[BasicBlock, ...], register_index: RegisterIndex

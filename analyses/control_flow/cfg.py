@@ -21,6 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
+from analyses.control_flow.label_positions import NO_LABELS, LabelPositions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
@@ -142,7 +143,7 @@ STRAIGHT: Final = Graph(((1,), ()), ((), (0,)), (False, False))
 class Cfg:
     """The graph with its instructions. `blocks` are in text order; `exit` is the last."""
 
-    __slots__ = ("_block_of", "blocks", "cuts", "graph", "labelled", "starts")
+    __slots__ = ("_block_of", "blocks", "cuts", "graph", "labelled", "labels", "starts")
 
     def __init__(
         self,
@@ -151,6 +152,7 @@ class Cfg:
         graph: Graph,
         cuts: list[int],
         labelled: dict[int, int],
+        labels: LabelPositions,
     ) -> None:
         self.blocks = blocks
         self.starts = starts
@@ -160,6 +162,7 @@ class Cfg:
         """The instructions that begin a block because the previous one ends one."""
         self.labelled = labelled
         """The block that each label begins, by the start of the label's name."""
+        self.labels = labels
         self._block_of: list[int] | None = None
 
     @property
@@ -196,7 +199,7 @@ def cfg(function: Function, earlier: Previous[Cfg] | None) -> Cfg:
     if count and not function.body.labels and (not ending or _is_last_return(function, ending, count)):
         first = BasicBlock(0, 0, count, (), (1,), (), False)
         last = BasicBlock(1, count, count, (), (), (0,), False)
-        return Cfg((first, last), [0], STRAIGHT, [one + 1 for one in ending], {})
+        return Cfg((first, last), [0], STRAIGHT, [one + 1 for one in ending], {}, NO_LABELS)
     return _Builder(function, ending, earlier).build()
 
 
@@ -230,12 +233,11 @@ class _Builder:
         self.ending = ending
         self.shapes = shapes(function)
         self.without_return: frozenset[int] | None = None
-        self.names: dict[int, list[str]] = {}
-        """The labels before each instruction."""
-        self.shared: set[int] = set()
-        """The instructions with several labels, after an edit."""
-        self.at: dict[int, int] = {}
-        """The instruction that follows each label, by the start of the label's name."""
+        self.labels: LabelPositions
+        if earlier is None:
+            self.labels = LabelPositions.of(function)
+        else:
+            self.labels = earlier.value.labels.after(earlier.change, function)
         self.starts: list[int] = []
         self.number_of: dict[int, int] = {}
         """The block of each instruction that begins one."""
@@ -248,16 +250,12 @@ class _Builder:
     def build(self) -> Cfg:
         count = len(self.shapes)
         cuts = self.cuts()
-        if self.earlier is None:
-            self.place_labels()
-        else:
-            if self.move_labels(self.earlier) and self.is_same(self.earlier, cuts):
-                return self.earlier.value
-            self.order_labels()
-        self.starts = sorted({0, *self.names, *self.reachable_cuts(cuts)} - {count}) if count else []
+        if self.earlier is not None and self.is_same(self.earlier, cuts):
+            return self.earlier.value
+        self.starts = sorted({0, *self.labels.names, *self.reachable_cuts(cuts)} - {count}) if count else []
         self.number_of = {start: number for number, start in enumerate(self.starts)}
         self.number_of[count] = len(self.starts)
-        labelled = {label: self.number_of[step] for label, step in self.at.items()}
+        labelled = {label: self.number_of[step] for label, step in self.labels.at.items()}
         graph = self.same_graph(cuts, labelled) or self.graph()
         kept: tuple[BasicBlock, ...] = ()
         if self.earlier is not None and graph is self.earlier.value.graph:
@@ -267,18 +265,18 @@ class _Builder:
         blocks = map(
             BasicBlock, range(at, len(self.starts) + 1), (*self.starts[at:], count),
             (*self.starts[at + 1 :], count, count),
-            [tuple(self.names.get(start, ())) for start in (*self.starts[at:], count)],
+            [tuple(self.labels.names.get(start, ())) for start in (*self.starts[at:], count)],
             graph.successors[at:], graph.predecessors[at:], graph.has_unknown_successors[at:],
         )  # fmt: skip
-        return Cfg((*kept, *blocks), self.starts, graph, cuts, labelled)
+        return Cfg((*kept, *blocks), self.starts, graph, cuts, labelled, self.labels)
 
     def is_same(self, earlier: Previous[Cfg], cuts: list[int]) -> bool:
-        """Whether the whole graph is that before an edit, if no label has moved."""
+        """Whether everything is as before an edit."""
         before, (first, _, end) = earlier
         return (
             earlier.change.growth == 0
             and before.cuts == cuts
-            and len(before.labelled) == len(self.at)
+            and before.labels is self.labels
             and not any(first < one <= end for one in cuts)
         )
 
@@ -315,82 +313,13 @@ class _Builder:
             return self.earlier.value.graph
         return found
 
-    def place_labels(self) -> None:
-        if not self.function.body.labels:
-            return
-        statements = self.function.body.statements
-        kinds: list[type] = list(map(type, statements))
-        position = past = 0
-        for index in [index for index, kind in enumerate(kinds) if kind is nodes.Label]:
-            position += kinds[past:index].count(nodes.Instruction)
-            past = index
-            label = statements[index]
-            if not isinstance(label, nodes.Label):
-                continue
-            symbol = self.function.body.symbols.get(label.name.start)
-            if isinstance(symbol, Label):
-                self.names.setdefault(position, []).append(symbol.name)
-                self.at[symbol.place.start] = position
-
-    def move_labels(self, earlier: Previous[Cfg]) -> bool:
-        """Places the labels after an edit. Returns whether those that existed before it have not moved, and
-        no other label was added.
-        """
-        before, (first, old_end, _) = earlier
-        growth = earlier.change.growth
-        is_same = True
-        for label in self.function.body.labels:
-            start = label.place.start
-            number = before.labelled.get(start)
-            position = -1
-            if number is not None:
-                block = before.blocks[number]
-                if label.name in block.labels:
-                    position = block.first
-                    if position > old_end:
-                        position += growth
-                    elif position >= first:
-                        position = -1
-            if position < 0:
-                position = self.position(start)
-                if number is None or position != before.blocks[number].first:
-                    is_same = False
-                elif label.name not in before.blocks[number].labels:
-                    is_same = False
-            names = self.names.get(position)
-            if names is None:
-                self.names[position] = [label.name]
-            else:
-                names.append(label.name)
-                self.shared.add(position)
-            self.at[start] = position
-        return is_same
-
-    def position(self, start: int) -> int:
-        """The instruction that follows the label at a stable offset."""
-        offset = self.function.item.offset
-        instructions = self.function.body.instructions
-        return bisect_left(instructions, offset(start), key=lambda one: offset(one.node.start))
-
-    def order_labels(self) -> None:
-        """Brings several labels at one instruction into the order of the text."""
-        offset, positions = self.function.item.offset, self.shared
-        if not positions:
-            return
-        for position in positions:
-            self.names[position].clear()
-        labels = [one for one in self.function.body.labels if self.at[one.place.start] in positions]
-        labels.sort(key=lambda one: offset(one.place.start))
-        for label in labels:
-            self.names[self.at[label.place.start]].append(label.name)
-
     def cuts(self) -> list[int]:
         """The instructions that begin a block because the previous one ends one."""
         return [number + 1 for number in self.ending if self.ends_block(number)]
 
     def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
         """The cuts, except those among unreachable instructions (1)."""
-        labels = sorted(self.names)
+        labels = sorted(self.labels.names)
         left_at = -1
         for cut in cuts:
             if left_at >= 0:
@@ -434,7 +363,7 @@ class _Builder:
     def labelled_instructions(self) -> tuple[int, ...]:
         """The instructions that labels precede."""
         if self.all_labelled is None:
-            self.all_labelled = tuple(sorted(self.at.values()))
+            self.all_labelled = tuple(sorted(self.labels.at.values()))
         return self.all_labelled
 
     def targets(self, jump: nodes.Instruction) -> tuple[int, ...] | None:
@@ -442,7 +371,7 @@ class _Builder:
         name = jump.operands[-1] if jump.operands else None
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
         if isinstance(symbol, Label):
-            found = self.at.get(symbol.place.start)
+            found = self.labels.at.get(symbol.place.start)
             return None if found is None else (found,)
         if isinstance(symbol, TargetTable):
             key = symbol.place.start
@@ -453,7 +382,7 @@ class _Builder:
 
     def labels(self, table: TargetTable) -> tuple[int, ...] | None:
         listed = [self.function.resolve(item) for item in table.node.names]
-        found = [self.at.get(s.place.start) for s in listed if isinstance(s, Label)]
+        found = [self.labels.at.get(s.place.start) for s in listed if isinstance(s, Label)]
         known = [position for position in found if position is not None]
         return tuple(known) if known and len(known) == len(listed) else None
 

@@ -8,7 +8,11 @@ from typing import Final
 
 from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from analyses.control_flow.dominance import dominance, visit_limit
-from analyses.dataflow.ambiguous_registers import AmbiguousRegisters, ambiguous_registers, changed_blocks
+from analyses.dataflow.ambiguous_registers import (
+    AmbiguousRegisters,
+    ambiguous_registers,
+    changed_blocks,
+)
 from analyses.dataflow.block_summary import BlockSummary, block_summaries
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function

@@ -106,7 +106,7 @@ class PointerProvenance:
 
     def is_valid_after(self, change: InstructionRangeEdit, flow: FunctionInstructions) -> bool:
         """Whether an edit certainly left the provenance of all registers unchanged: neither the old nor the
-        new instructions give provenance or use a register with it, and no register has lost all but one of its
+        new instructions give provenance or use a register with it, and no register has lost only some of its
         definitions.
         """
         first, old_end, end = change

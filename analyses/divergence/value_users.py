@@ -81,19 +81,18 @@ class ValueUsers:
         for block in blocks:
             reading = readers.get(block)
             if reading is not None and not reading <= blocks:
-                for value in self.leaving_values(block):
-                    if self.is_read_outside(value, blocks) and not self.is_constant(block, value):
-                        found.append(value)
+                found += [
+                    value
+                    for value in self.leaving_values(block)
+                    if self.is_read_outside(value, blocks) and not self.is_constant(block, value)
+                ]
         return found
 
     def is_read_outside(self, value: int, blocks: frozenset[int]) -> bool:
-        for block in self.entered.get(value, _NONE):
-            if block not in blocks:
-                return True
-        for user in self.phis.get(value, _NONE):
-            if self.form.phis[~user].block not in blocks:
-                return True
-        return False
+        """Whether a value defined in `blocks` has a user in another block."""
+        phis = self.form.phis
+        readers = [phis[~user].block for user in self.phis.get(value, _NONE)]
+        return not blocks.issuperset(self.entered.get(value, _NONE) + readers)
 
     def is_constant(self, block: int, value: int) -> bool:
         """Whether a value is a carry, or the same at all times."""
