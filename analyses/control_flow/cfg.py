@@ -376,11 +376,11 @@ class _Builder:
         if isinstance(symbol, TargetTable):
             key = symbol.place.start
             if key not in self.listed:
-                self.listed[key] = self.labels(symbol)
+                self.listed[key] = self.listed_in(symbol)
             return self.listed[key]
         return None
 
-    def labels(self, table: TargetTable) -> tuple[int, ...] | None:
+    def listed_in(self, table: TargetTable) -> tuple[int, ...] | None:
         listed = [self.function.resolve(item) for item in table.node.names]
         found = [self.labels.at.get(s.place.start) for s in listed if isinstance(s, Label)]
         known = [position for position in found if position is not None]
