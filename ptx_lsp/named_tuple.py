@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from typing import NamedTuple
 else:
     from _collections import _tuplegetter
+    from functools import cache
+    from types import FunctionType
 
     class _Creator(type):
         """Creates a named tuple from the names and defaults of its fields."""
@@ -59,12 +61,16 @@ else:
             return tuple(self)
 
     def _constructor(owner):
-        values = "".join(f"{field}, " for field in owner._fields)
-        source = f"lambda _cls, {values}: _new(_cls, ({values}))"
-        made = eval(source, {"_new": tuple.__new__, "__name__": owner.__module__})
-        made.__defaults__ = tuple(owner._field_defaults.values())
-        made.__name__, made.__qualname__ = "__new__", f"{owner.__name__}.__new__"
+        code = _code(len(owner._fields)).replace(co_varnames=("_cls", *owner._fields))
+        names = {"_new": tuple.__new__, "__name__": owner.__module__}
+        made = FunctionType(code, names, "__new__", tuple(owner._field_defaults.values()))
+        made.__qualname__ = f"{owner.__name__}.__new__"
         return made
+
+    @cache
+    def _code(count):
+        values = "".join(f"_{number}, " for number in range(count))
+        return eval(f"lambda _cls, {values}: _new(_cls, ({values}))").__code__
 
     NamedTuple = type.__new__(_Creator, "NamedTuple", (), {})
 
