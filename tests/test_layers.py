@@ -67,8 +67,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "ptx_lsp.cli": (
         "arguments ending inputs launching settings",
-        "explanations files graphs output run saved_report selection",
-        "checking completion configure manual page",
+        "option_parser explanations files graphs output run saved_report selection",
+        "command_line checking completion configure manual page",
         "plan",
         "compare lint",
     ),

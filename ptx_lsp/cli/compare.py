@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from ptx_lsp.cli import arguments
 from ptx_lsp.cli import saved_report as saved
-from ptx_lsp.cli.arguments import Parser, UsageError, complain
+from ptx_lsp.cli.arguments import UsageError, complain
 from ptx_lsp.cli.checking.jobs import check_all
+from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.inputs import collect, links_out
+from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.reporters.json import Value, dumps
@@ -48,7 +49,7 @@ def run(words: Sequence[str]) -> int:
         [f"{word}=" if word == "--ptxas" else word for word in words], Options()
     )
     found = compare(_checked(options.old, options), _checked(options.new, options))
-    whole = arguments.parse(["-"] if options.output is None else ["-", "--output", options.output])
+    whole = parse(["-"] if options.output is None else ["-", "--output", options.output])
     write(_WRITERS[options.format](found, style(whole), options.all), whole)
     worse = any(pair.is_worse for pair in found.pairs)
     return int(worse and options.fail_on_worse)
@@ -57,7 +58,7 @@ def run(words: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="ptx-lint compare", description=__doc__, allow_abbrev=False,
-        formatter_class=arguments.Formatter,
+        formatter_class=Formatter,
     )
     parser.add_argument(
         "old", metavar="OLD", help="the old file or directory, or a report written with --format json"
@@ -109,7 +110,7 @@ def _checked(path: str, options: Options) -> list[FileReport]:
     words += ["--config", options.config] if options.config is not None else []
     words += ["--no-config"] if options.no_config else []
     words += ["--", path]
-    lint = arguments.parse(words)
+    lint = parse(words)
     plan, left_out = Plan(lint), list[str]()
     if not options.new.endswith(".json"):
         plan.judge_as(path, options.new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 
-from ptx_lsp.cli.arguments import Parser, parser
+from ptx_lsp.cli.option_parser import Parser, parser
 from ptx_lsp.cli.output import print_lines
 from ptx_lsp.isa.target import TARGETS
 from ptx_lsp.lint.registry import all_rules

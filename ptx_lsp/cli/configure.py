@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ptx_lsp.cli.arguments import Parser, UsageError
+from ptx_lsp.cli.arguments import UsageError
+from ptx_lsp.cli.option_parser import Parser
 from ptx_lsp.cli.output import print_lines
 from ptx_lsp.lint.configuration.config import (
     Config,

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from ptx_lsp.cli.arguments import Options, UsageError, complain, parse
+from ptx_lsp.cli.arguments import Options, UsageError, complain
+from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.ending import QuickEnd
 from ptx_lsp.named_tuple import NamedTuple
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from ptx_lsp import __version__
-from ptx_lsp.cli.arguments import Parser, parser
+from ptx_lsp.cli.option_parser import Parser, parser
 from ptx_lsp.cli.output import print_lines
 from ptx_lsp.lint.configuration.config import FILE_NAMES, KEYS
 

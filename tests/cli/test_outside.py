@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp.cli import run
-from ptx_lsp.cli.arguments import parser
 from ptx_lsp.cli.launching import run_options
 from ptx_lsp.cli.lint import COMMANDS
+from ptx_lsp.cli.option_parser import parser
 from ptx_lsp.lint.configuration.config import KEYS
 from ptx_lsp.lint.configuration.config_values import PATH
 from tests.cli.conftest import BAD, HEADER, Lint

@@ -134,6 +134,7 @@ def test_version_imports_next_to_nothing() -> None:
     assert version == f"ptx-lint {__version__}"
     assert set(modules.split()) - {"tree_sitter_ptx"} == {
         "ptx_lsp", "ptx_lsp.cli", "ptx_lsp.cli.lint", "ptx_lsp.cli.arguments", "ptx_lsp.cli.ending",
+        "ptx_lsp.cli.command_line", "ptx_lsp.cli.option_parser",
         "ptx_lsp.named_tuple",
     }
 
@@ -155,6 +156,7 @@ def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
     assert not modules & {
         "multiprocessing", "concurrent.futures", "subprocess", "socket", "random", "tempfile", "logging",
         "tomllib", "json", "pickle", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
+        "argparse", "gettext", "locale",
         "difflib", "unicodedata", "shutil", "textwrap", "traceback", "rich", "numpy",
         "ptx_lsp.ptxas", "ptx_lsp.cli.checking.cache", "ptx_lsp.cli.checking.assembler",
         "ptx_lsp.cli.checking.requirements", "ptx_lsp.cli.checking.processes",

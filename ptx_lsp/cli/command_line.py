@@ -1,0 +1,33 @@
+"""Reads the command line of `ptx-lint`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptx_lsp.cli.arguments import Options
+
+
+def parse(argv: Sequence[str]) -> Options:
+    """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
+    options = _simple(argv)
+    if options is None:
+        from ptx_lsp.cli.option_parser import parsed
+
+        options = parsed(argv)
+    options.format, options.written = (["full", *options.formats])[-1], []
+    return options
+
+
+def _simple(argv: Sequence[str]) -> Options | None:
+    """The options if the words are only paths and options without a value: argparse is slow to import."""
+    options = Options()
+    options.paths = []
+    for word in argv:
+        if not word.startswith("-") or word == "-":
+            options.paths.append(word)
+            continue
+        name = word.removeprefix("--").replace("-", "_")
+        if getattr(Options, name, None) is not False or word != f"--{name.replace('_', '-')}":
+            return None
+        setattr(options, name, True)
+    return options
