@@ -26,7 +26,7 @@ from analyses.divergence.lane_sources import LaneSources, alignment_of, may_diff
 from analyses.divergence.lane_values import LaneValues, lane_values
 from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.facts import fact
+from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
@@ -155,13 +155,29 @@ def may_access_by_lane(function: Function) -> bool:
     return is_awake(function, _plain_accesses) and may_differ_by_lane(function)
 
 
-@fact
 def accesses_by_lane(function: Function) -> tuple[WarpAccess, ...]:
     """The `ld`, `ldu` and `st` in global and shared memory whose lanes are known to access different
     addresses; none if the lanes of full warps are not known.
     """
     if not may_access_by_lane(function) or not LaneSources(function, is_first_warp=False).has_full_warps:
         return ()
+    return _lane_accesses(function).accesses
+
+
+class _LaneAccesses:
+    """The accesses, and for each its address without the offset, by the number of the instruction."""
+
+    __slots__ = ("accesses", "addresses")
+
+    def __init__(
+        self, accesses: tuple[WarpAccess, ...], addresses: dict[int, tuple[LaneOffsets, WarpAccess]]
+    ) -> None:
+        self.accesses: Final = accesses
+        self.addresses: Final = addresses
+
+
+@incremental_fact
+def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) -> _LaneAccesses:
     known = lane_values(function)
     uniformity = known.uniformity
     based: list[tuple[int, int]] = []
@@ -170,14 +186,27 @@ def accesses_by_lane(function: Function) -> tuple[WarpAccess, ...]:
         if uses and uses[0] >= 0 and not uniformity.is_uniform(uses[0]):
             based.append((number, uses[0]))
     known.evaluate([base for _, base in based])
+    before: dict[int, tuple[LaneOffsets, WarpAccess]] = {}
+    first = end = growth = 0
+    if earlier is not None:
+        before, (first, _, end), growth = earlier.value.addresses, earlier.change, earlier.change.growth
     found: list[WarpAccess] = []
+    addresses: dict[int, tuple[LaneOffsets, WarpAccess]] = {}
     for number, base in based:
         lanes = known.value(base)
-        if lanes is not None and not lanes.is_uniform:
+        if lanes is None or lanes.is_uniform:
+            continue
+        old = None
+        if number < first or number >= end:
+            old = before.get(number if number < first else number - growth)
+        if old is not None and old[0] is lanes and old[1].base == base:
+            access = old[1] if old[1].number == number else old[1]._replace(number=number)
+        else:
             access = _access_at_register(function, number, base, lanes)
-            if access is not None:
-                found.append(access)
-    return tuple(found)
+        if access is not None:
+            found.append(access)
+            addresses[number] = (lanes, access)
+    return _LaneAccesses(tuple(found), addresses)
 
 
 def _access_at_register(

@@ -163,13 +163,18 @@ class FunctionInstructions:
         """A copy for the body after an edit, without the instructions that the edit touched."""
         first, old_end, end = change
         found = FunctionInstructions(body, self.register_index)
-        found.kinds = self.kinds[:first] + self.kinds[old_end:]
-        found.uses = self.uses[:first] + self.uses[old_end:]
-        found.defs = self.defs[:first] + self.defs[old_end:]
-        found.partial_defs = self.partial_defs[:first] + self.partial_defs[old_end:]
-        found.guards = self.guards[:first] + self.guards[old_end:]
-        behind = self._infos[old_end:]
-        found._infos = self._infos[:first] + (behind if old_end == end else [None] * len(behind))
+        found.kinds = self.kinds.copy()
+        found.uses = self.uses.copy()
+        found.defs = self.defs.copy()
+        found.partial_defs = self.partial_defs.copy()
+        found.guards = self.guards.copy()
+        del found.kinds[first:old_end], found.uses[first:old_end], found.defs[first:old_end]
+        del found.partial_defs[first:old_end], found.guards[first:old_end]
+        if old_end == end:
+            found._infos = self._infos.copy()
+            del found._infos[first:old_end]
+        else:
+            found._infos = self._infos[:first] + [None] * (len(self._infos) - old_end)
         found.indices = self.indices.copy()
         found.used = self.used.copy()
         return found

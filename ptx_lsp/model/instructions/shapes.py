@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptx_lsp.facts import Previous, fact, incremental_fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument, group
 from ptx_lsp.model.instructions.features import (
@@ -32,6 +33,9 @@ from ptx_lsp.syntax import nodes
 
 _MOST: Final = 1 << 15
 """The number of shapes, and of different operands, after which the tables are replaced."""
+
+_FEW: Final = 16
+"""So many exchanged instructions are cheaper than a new index."""
 
 
 class _Operand:
@@ -128,17 +132,53 @@ class _Counts:
         self.counts = counts
 
 
-@fact
-def shape_index(function: Function) -> dict[Shape, list[int]]:
-    """The indices of the instructions of each shape, in order."""
+class _Index:
+    """The indices of the instructions of each shape, in order. `shapes` are those of all instructions."""
+
+    __slots__ = ("numbers", "shapes")
+
+    def __init__(self, shapes: tuple[Shape, ...], numbers: dict[Shape, list[int]]) -> None:
+        self.shapes: Final = shapes
+        self.numbers: Final = numbers
+
+
+@incremental_fact
+def _index(function: Function, earlier: Previous[_Index] | None) -> _Index:
+    of_all = shapes(function)
+    if earlier is not None:
+        first, old_end, end = earlier.change
+        if end == old_end and end - first <= _FEW:
+            return _exchanged(earlier.value, of_all, earlier.change)
     found: dict[Shape, list[int]] = {}
-    for number, shape in enumerate(shapes(function)):
+    for number, shape in enumerate(of_all):
         indices = found.get(shape)
         if indices is None:
             found[shape] = [number]
         else:
             indices.append(number)
-    return found
+    return _Index(of_all, found)
+
+
+def _exchanged(before: _Index, of_all: tuple[Shape, ...], change: InstructionRangeEdit) -> _Index:
+    """The index after some instructions were exchanged for as many others. The lists of `before` are not
+    changed.
+    """
+    found = before.numbers.copy()
+    for number in range(change.first, change.end):
+        old, new = before.shapes[number], of_all[number]
+        if old is not new:
+            left = [one for one in found[old] if one != number]
+            if left:
+                found[old] = left
+            else:
+                del found[old]
+            found[new] = sorted([*found.get(new, ()), number])
+    return _Index(of_all, found)
+
+
+def shape_index(function: Function) -> dict[Shape, list[int]]:
+    """The indices of the instructions of each shape, in order."""
+    return _index(function).numbers if function.body.instructions else {}
 
 
 def forget_shapes() -> None:
