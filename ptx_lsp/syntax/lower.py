@@ -6,13 +6,13 @@ preprocessor lines are allowed anywhere, and are ignored.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from tree_sitter import Node
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax._scanner import Scanner
@@ -26,7 +26,7 @@ MOST_NESTED_BLOCKS = 1990
 """With deeper nesting, ptxas 13.5 reports `memory exhausted`."""
 _MOST_NUMBERED = 10_000
 _SCANNED = frozenset({"instruction", "label", "location", "declaration", "pragma"})
-_BANK = re.compile(r"\[\d+\]")
+_BANK = lazy_pattern(r"\[\d+\]")
 
 
 class Lowered(NamedTuple):

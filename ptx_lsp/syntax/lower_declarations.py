@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.lower_operands import MOST_NESTED, Operands
 from ptx_lsp.syntax.problem import SyntaxProblem
 
-_BANK = re.compile(r"\.const\[(?:0|[1-9][0-9]?)\]|\.tex\[\d+\]")
+_BANK = lazy_pattern(r"\.const\[(?:0|[1-9][0-9]?)\]|\.tex\[\d+\]")
 """The rule `legacy-syntax` reports `.tex[0]`."""
 _VECTORS = (".v2", ".v4")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from tree_sitter import Node
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_declarations import Declarations
 from ptx_lsp.syntax.lower_leaves import parts_of
@@ -18,7 +17,7 @@ _FILE_NUMBERS = 2
 """Time and size, after the path."""
 _COUNTS = NUMBERS | {"identifier"}
 """`WARP_SZ` is the only name that the grammar accepts as a number there."""
-_MODIFIER = re.compile(r"\.[\w$]+")
+_MODIFIER = lazy_pattern(r"\.[\w$]+")
 
 
 class Directives(Declarations):

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.problem import SyntaxProblem
 
 PASSED = frozenset({"comment", "preprocessor_line"})
-_BLANK = re.compile(r"(?:[\s\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = lazy_pattern(r"(?:[\s\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _WHOLE = frozenset({"integer", "malformed_number"})
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 

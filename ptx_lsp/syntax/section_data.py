@@ -12,6 +12,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax.literals import constant
 from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
@@ -22,7 +23,7 @@ RESERVED: Final = frozenset({"WARP_SZ", "_", "function_name", "inlined_at"})
 _WITHIN = "a section"
 _BYTE = r"(?:[1-9]?\d|1\d\d|2[0-4]\d|25[0-5])"
 _SMALL = r"(?:0|[1-9]\d{0,3})"
-_PLAIN = re.compile(rf"\.b8\s+{_BYTE}(?:\s*,\s*{_BYTE})*|\.b(?:16|32|64)\s+{_SMALL}(?:\s*,\s*{_SMALL})*")
+_PLAIN = lazy_pattern(rf"\.b8\s+{_BYTE}(?:\s*,\s*{_BYTE})*|\.b(?:16|32|64)\s+{_SMALL}(?:\s*,\s*{_SMALL})*")
 """Matches most lines without using the tree: there may be megabytes of them."""
 
 

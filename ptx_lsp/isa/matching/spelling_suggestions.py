@@ -9,18 +9,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from ptx_lsp.isa.types import TYPES, Kind
+from ptx_lsp.lazy_pattern import lazy_pattern
 
 _LEAST = 0.6
 _MOST = 5
 _LONGEST = 60
 """Of the opcodes and modifiers that there are, none is half as long."""
 
-_TYPE: Final = re.compile(r"\.(u|s|b|f|i|d|int|uint|float)([0-9]+)")
+_TYPE: Final = lazy_pattern(r"\.(u|s|b|f|i|d|int|uint|float)([0-9]+)")
 _MEANT: Final = {"i": "s", "int": "s", "uint": "u", "d": "f", "float": "f"}
 """What other languages call a kind."""
 

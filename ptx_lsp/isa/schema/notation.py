@@ -16,6 +16,7 @@ import re
 from itertools import product
 from typing import Final, Literal, TypeAlias
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
 
 Shape = Literal["plain", "address", "vector", "list"]
@@ -168,10 +169,10 @@ def _substitute(choice: str, found: dict[str, tuple[str, ...]]) -> list[str]:
     return spelled
 
 
-_CHOICE: Final = re.compile(r"(?:\.|::)[\w:]+(?:\[\d-\d\])*(?:\{[^}]*\})?")
-_MODIFIER: Final = re.compile(r"\.[\w:]+(?:\{::[^}]*\})?")
-_OPERAND: Final = re.compile(r"\{[!-]\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
-_HEAD: Final = re.compile(r"\w+")
+_CHOICE: Final = lazy_pattern(r"(?:\.|::)[\w:]+(?:\[\d-\d\])*(?:\{[^}]*\})?")
+_MODIFIER: Final = lazy_pattern(r"\.[\w:]+(?:\{::[^}]*\})?")
+_OPERAND: Final = lazy_pattern(r"\{[!-]\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
+_HEAD: Final = lazy_pattern(r"\w+")
 
 
 def _form(line: str, defined: dict[str, tuple[str, ...]]) -> Form:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.configuration.selection import OVER_BUDGET, did_you_mean
 from ptx_lsp.lint.results.report import Kernel, Locator, Reported
 from ptx_lsp.named_tuple import NamedTuple
@@ -210,6 +210,6 @@ _SHOWN = {"count": "", "percent": " %", "bytes": " bytes"}
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt, "==": operator.eq,
 }
-_BUDGET = re.compile(
+_BUDGET = lazy_pattern(
     r"\s*(?:(measured|estimated)\s+)?([a-z-]+)\s*(<=|>=|==|<|>)\s*(\d+(?:\.\d+)?)\s*([A-Za-z%]*)\s*"
 )

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from pathlib import PurePath
 
+from ptx_lsp.lazy_pattern import lazy_pattern
+
 
 def matches(pattern: str, path: PurePath) -> bool:
     """Whether the pattern matches `path`, relative to its folder, or a folder that contains it.
@@ -22,7 +24,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{anywhere}{_translated(stem.removeprefix('/'))}(?:/.*)?", re.DOTALL)
 
 
-_PART = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
+_PART = lazy_pattern(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
 
 
 def _translated(pattern: str) -> str:
@@ -43,7 +45,7 @@ def _one(part: str) -> str:
     return f"[{ranges}]" if ranges else "(?!)"
 
 
-_RANGE = re.compile(r".-.|.", re.DOTALL)
+_RANGE = lazy_pattern(r".-.|.", re.DOTALL)
 
 
 def _range(text: str) -> str:

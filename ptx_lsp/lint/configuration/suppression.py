@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import (
     EVERY,
@@ -31,12 +32,12 @@ from ptx_lsp.text import Edit, Source, Span
 
 _MARK = b"ptx-lint:"
 _WORDS = ("ignore", "ignore-file")
-_COMMENT = re.compile(
+_COMMENT = lazy_pattern(
     rb"(?P<open>//|/\*|^[ \t]*\*?)[ \t]*ptx-lint:[ \t]*(?P<word>[\w-]+)"
     rb"[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?"
 )
-_OPENING = re.compile(rb"//|/\*")
-_STRING = re.compile(rb'"(?:[^"\\\r\n]|\\.)*"?')
+_OPENING = lazy_pattern(rb"//|/\*")
+_STRING = lazy_pattern(rb'"(?:[^"\\\r\n]|\\.)*"?')
 
 
 class Suppression(NamedTuple):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.results.report import Reported
 
-_NUMBERED = re.compile(r"(%[A-Za-z_]+|\$L_+[A-Za-z_]*?)[\d_]+")
-_COMMENT = re.compile(r"//.*|/\*.*?(?:\*/|$)")
+_NUMBERED = lazy_pattern(r"(%[A-Za-z_]+|\$L_+[A-Za-z_]*?)[\d_]+")
+_COMMENT = lazy_pattern(r"//.*|/\*.*?(?:\*/|$)")
 
 
 def add_fingerprints(found: list[Reported]) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from ptx_lsp.lazy_pattern import lazy_pattern
 
 _CODES = {
     "bold": "1", "dim": "2",
     "red": "1;31", "yellow": "1;33", "blue": "1;34", "cyan": "1;36", "green": "1;32",
 }
-_COMMAND = re.compile(r"##(?=\w*\[)")
-_PAINTED = re.compile(r"\x1b\[[\d;]*m")
+_COMMAND = lazy_pattern(r"##(?=\w*\[)")
+_PAINTED = lazy_pattern(r"\x1b\[[\d;]*m")
 SEVERITY_COLOURS = {"error": "red", "warning": "yellow", "info": "blue", "hint": "cyan"}
 
 

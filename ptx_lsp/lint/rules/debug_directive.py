@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import find
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_function, module_rule
 from ptx_lsp.model.directives.debugging import (
@@ -124,8 +124,8 @@ def _of_sections(module: Module) -> Iterator[Finding]:
             known.setdefault(label.text, place)
 
 
-_LONG = re.compile(rb"\.loc[\s\w]*?\w{9}")
-_LONG_IN_ATTRIBUTES = re.compile(rb"(?:inlined_at|\+)[\s\w]*?\w{9}")
+_LONG = lazy_pattern(rb"\.loc[\s\w]*?\w{9}")
+_LONG_IN_ATTRIBUTES = lazy_pattern(rb"(?:inlined_at|\+)[\s\w]*?\w{9}")
 """Shorter numbers are never too large. A pattern that begins with a literal is searched much faster."""
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 
 _MARK = b"\xef\xbb\xbf"
-_PART = re.compile(
+_PART = lazy_pattern(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|#[^\n]*|[^\x00-\x7f]+", re.DOTALL
 )
-_LINE = re.compile(r'#[\s\x1a]*(?:line)?[\s\x1a]*\d+[\s\x1a]+"[^"\n]*"(?:[\s\x1a]+\d+)*[\s\x1a]*(?://.*)?')
-_WORD = re.compile(r"#\s*\w*")
-_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LINE = lazy_pattern(r'#[\s\x1a]*(?:line)?[\s\x1a]*\d+[\s\x1a]+"[^"\n]*"(?:[\s\x1a]+\d+)*[\s\x1a]*(?://.*)?')
+_WORD = lazy_pattern(r"#\s*\w*")
+_NON_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 
 
 @module_rule("not-ptx", code="E103")

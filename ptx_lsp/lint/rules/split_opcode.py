@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.isa.dotted_names import name_of
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
@@ -13,7 +14,7 @@ from ptx_lsp.model.instructions.features import SPACED
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.syntax import nodes
 
-_GAP = re.compile(r"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
+_GAP = lazy_pattern(r"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/|#[^\n]*)+", re.DOTALL)
 _WAKE = InstructionWake(features=SPACED)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import find
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import module_rule
@@ -20,9 +21,9 @@ from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.text import Source
 
-_SPACE = re.compile(r"(?:[ \t\n\f\r\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_BLANK = re.compile(r"\s*")
-_TOKEN = re.compile(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
+_SPACE = lazy_pattern(r"(?:[ \t\n\f\r\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BLANK = lazy_pattern(r"\s*")
+_TOKEN = lazy_pattern(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
 _OPERATORS = "+-*/%~!&|^<>=?("
 _LONGEST = 30
 _UNDECLARED = having(lambda function: function.undeclared)

@@ -33,6 +33,7 @@ from ptx_lsp.isa.target import (
     parse_target,
 )
 from ptx_lsp.isa.types import OPAQUE
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.model.directives.declarations import Declared, declarations
 from ptx_lsp.model.directives.directives import Use, directives
 from ptx_lsp.model.function import Function
@@ -230,8 +231,8 @@ def _of_pragma(owner: Owner, value: nodes.Expression) -> Iterator[Demand]:
         yield from _demand(Place.of(owner, value), word, PRAGMAS[word].since)
 
 
-_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_DATA = re.compile(
+_COMMENT = lazy_pattern(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_DATA = lazy_pattern(
     rb"(?P<negative>(?:\.b(?:8|16|32|64)|,)\s*-\s*\d)"
     rb"|(?P<label>(?<![\w$.%])[.%]?[A-Za-z_$][\w$]*\s*)(?P<sign>[+-])\s*[\w$.%]+"
 )
@@ -281,7 +282,7 @@ def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> It
             pass
 
 
-_BETWEEN = re.compile(rb"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BETWEEN = lazy_pattern(rb"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 
 
 def _reported(module: Module, place: Place) -> Place:

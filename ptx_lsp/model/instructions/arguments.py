@@ -5,11 +5,11 @@ An `isa` `Argument` has no position and no name, so that all instructions of one
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ptx_lsp.isa import special_registers
 from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import Constant, evaluated
 from ptx_lsp.model.symbols import (
@@ -34,7 +34,7 @@ _SINGLE = Argument("single")
 _SINK = Argument("sink")
 _LABEL = Argument("label")
 _FUNCTION = Argument("function")
-SELECTOR = re.compile(r"\.(?:b[0-7]{1,4}|h[0-3]{1,4})")
+SELECTOR = lazy_pattern(r"\.(?:b[0-7]{1,4}|h[0-3]{1,4})")
 """A selector of one or several parts of a register, which ptxas recognises anywhere."""
 COMPONENTS = (".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a")
 """Components of a vector of any length: ptxas does not check the number of elements."""

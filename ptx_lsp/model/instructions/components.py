@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import COMPONENTS, SELECTOR, argument
 from ptx_lsp.model.instructions.features import MEMBER
@@ -59,7 +59,7 @@ def wrong_components(
                 yield WrongComponent(instruction, member, symbol, of)
 
 
-_SELECTOR = re.compile(r"\.[bh]\d*")
+_SELECTOR = lazy_pattern(r"\.[bh]\d*")
 """ptxas ignores these in braces."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeVar
 
 from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import PREDEFINED
@@ -18,7 +18,7 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _S = TypeVar("_S", bound=Declared)
-_WORD = re.compile(r"[A-Za-z_$%][\w$]*")
+_WORD = lazy_pattern(r"[A-Za-z_$%][\w$]*")
 
 
 def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
