@@ -15,7 +15,7 @@ def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 class _Pattern(Generic[AnyStr]):
     def __init__(self, text: AnyStr, flags: int) -> None:
-        self._text = text
+        self._text: AnyStr = text
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
