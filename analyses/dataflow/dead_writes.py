@@ -20,14 +20,23 @@ def dead_writes(function: Function) -> tuple[InstructionInfo, ...]:
     """The dead instructions of `function`, in text order."""
     numbers: list[int] = []
     graph = cfg(function)
-    for block, summary in zip(graph.blocks, block_summaries(function), strict=True):
-        if (summary.dead or summary.undecided) and block.number in graph.reached:
-            numbers += [block.first + index for index in summary.dead]
-            if summary.undecided:
-                lives = ambiguous_registers(function)
-                for index, registers in summary.undecided:
-                    if not any(lives.is_live_out(one, block.number) for one in registers):
-                        numbers.append(block.first + index)
+    summaries = block_summaries(function)
+    always: frozenset[int] | None = None
+    """The registers that are live after each block that writes them."""
+    for block in graph.reverse_postorder:
+        summary = summaries[block]
+        if summary.dead:
+            first = graph.blocks[block].first
+            numbers += [first + index for index in summary.dead]
+        if summary.undecided:
+            lives = ambiguous_registers(function)
+            if always is None:
+                always = lives.crossing.difference(lives.registers)
+            for index, registers in summary.undecided:
+                if always.isdisjoint(registers) and not any(
+                    lives.is_live_out(one, block) for one in registers
+                ):
+                    numbers.append(graph.blocks[block].first + index)
     if not numbers:
         return ()
     flow = instructions(function)

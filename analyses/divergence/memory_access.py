@@ -200,7 +200,9 @@ def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) 
         if number < first or number >= end:
             old = before.get(number if number < first else number - growth)
         if old is not None and old[0] is lanes and old[1].base == base:
-            access = old[1] if old[1].number == number else old[1]._replace(number=number)
+            access: WarpAccess | None = old[1]
+            if old[1].number != number:
+                access = old[1]._replace(number=number)
         else:
             access = _access_at_register(function, number, base, lanes)
         if access is not None:
