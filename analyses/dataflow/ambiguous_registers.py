@@ -45,7 +45,7 @@ class AmbiguousRegisters:
         self.summaries = summaries
 
     def updated(self, crossing: frozenset[int], summaries: list[BlockSummary]) -> AmbiguousRegisters:
-        """The same ambiguous registers in a function with other `crossing` registers."""
+        """These ambiguous registers, in a function with other `crossing` registers."""
         return AmbiguousRegisters(self.graph, crossing, self.registers, self._live_in, summaries)
 
     def has_registers_of(self, other: AmbiguousRegisters) -> bool:

@@ -39,7 +39,7 @@ class RuleEntry(NamedTuple):
     """The name of its file, without the ending."""
     on_comments: bool
     wake: ModuleWake
-    """What a module must have for the rule to find something."""
+    """The features that a module must have for the rule to find something."""
 
 
 _Row: TypeAlias = "tuple[str, Severity, str, bool, ModuleWake]"
