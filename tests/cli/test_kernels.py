@@ -229,7 +229,8 @@ def test_maxrregcount(lint: Lint, file: Path, ptxas: Path, monkeypatch: pytest.M
 def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
     script = (
         "import sys; from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
-        "print([m for m in sys.modules if m in ('ptx_lsp.lint.results.flow', 'numpy')])"
+        "print([m for m in sys.modules if m in "
+        "('ptx_lsp.lint.results.kernels', 'ptx_lsp.lint.results.flow', 'subprocess', 'numpy')])"
     )
 
     def imported(*arguments: str) -> str:
@@ -237,4 +238,6 @@ def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
         return run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
 
     assert imported("--quiet") == "[]"
-    assert imported("--quiet", "--kernels") == "['ptx_lsp.lint.results.flow']"
+    for options in (("--quiet", "--kernels"), ("--format", "json")):
+        assert imported(*options) == "['ptx_lsp.lint.results.kernels']"
+    assert "'ptx_lsp.lint.results.flow'" in imported("--quiet", "--report", str(good.with_suffix(".html")))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
+from typing import TYPE_CHECKING
 
 from analyses.control_flow.call_graph import call_graph_node
 from analyses.divergence.divergence_sources import UniformityLevel
@@ -19,7 +20,6 @@ from analyses.occupancy.calculator import occupancy
 from analyses.occupancy.curves import best_block_size
 from analyses.registers.register_estimate import register_estimate
 from ptx_lsp.lint.failures import report_failure
-from ptx_lsp.lint.results.flow import details
 from ptx_lsp.lint.results.report import (
     Branches,
     Kernel,
@@ -32,7 +32,9 @@ from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import local_bytes, parameter_bytes, shared_bytes
 from ptx_lsp.model.module import Module
-from ptx_lsp.ptxas import Resources
+
+if TYPE_CHECKING:
+    from ptx_lsp.ptxas import Resources  # starts processes, which an estimate does not need
 
 _SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """Functions of the driver: they use no shared memory, and no variables of the program."""
@@ -76,7 +78,11 @@ def kernel(
     )
     try:
         row = _computed(function, row, threads, maxrregcount)
-        return row._replace(details=details(function)) if with_details else row
+        if with_details:
+            from ptx_lsp.lint.results.flow import details
+
+            row = row._replace(details=details(function))
+        return row
     except Exception as error:  # a failure in one kernel must not lose the report of a file
         report_failure(__name__, f"the figures of kernel `{function.name}`", error)
         return row
