@@ -280,9 +280,9 @@ def instruction_fact(
     def of_all(function: Function, earlier: Previous[tuple[_T, ...]] | None) -> tuple[_T, ...]:
         instructions = function.body.instructions
         if earlier is None:
-            return tuple([compute(function, one.node) for one in instructions])
+            return tuple([compute(function, one) for one in instructions])
         value, (first, old_end, end) = earlier
-        changed = [compute(function, one.node) for one in instructions[first:end]]
+        changed = [compute(function, one) for one in instructions[first:end]]
         return (*value[:first], *changed, *value[old_end:])
 
     return _of_instructions(of_all, ())

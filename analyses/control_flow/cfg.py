@@ -330,7 +330,7 @@ class _Builder:
             left_at = cut if self.node(cut - 1).guard is None else -1
 
     def node(self, number: int) -> nodes.Instruction:
-        return self.function.body.instructions[number].node
+        return self.function.body.instructions[number]
 
     def ends_block(self, number: int) -> bool:
         if self.shapes[number].opcode != "call":

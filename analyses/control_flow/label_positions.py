@@ -55,7 +55,7 @@ class LabelPositions:
             if position > old_end:
                 position += growth
             elif position < 0 or position >= first:
-                position = bisect_left(instructions, offset(start), key=lambda one: offset(one.node.start))
+                position = bisect_left(instructions, offset(start), key=lambda one: offset(one.start))
             if is_same and (position != before or label.name not in self.names[before]):
                 is_same = False
             has_several = has_several or position in found.names

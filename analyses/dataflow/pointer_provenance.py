@@ -208,7 +208,7 @@ def _pointer_accesses(
     function: Function, number: int, known: dict[Register, Provenance]
 ) -> tuple[PointerAccess, ...]:
     """The accesses of an instruction at addresses with provenance."""
-    node = function.body.instructions[number].node
+    node = function.body.instructions[number]
     found: list[PointerAccess] = []
     for operand in node.operands:
         if isinstance(operand, nodes.Address) and operand.items:
@@ -243,7 +243,7 @@ class _Tracing:
             if flow.partial_defs[number] or writes[defs[0]] != 1:
                 continue
             register = flow.register(defs[0])
-            origin = self.provenance_of(body[number].node) if register not in given else None
+            origin = self.provenance_of(body[number]) if register not in given else None
             if origin is not None:
                 self.known[register] = origin
                 indices.add(defs[0])

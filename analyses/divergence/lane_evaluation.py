@@ -174,7 +174,7 @@ class _Evaluation:
 
     def transferred(self, number: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
         opcode, count = arithmetic
-        operands, uses = self.instructions[number].node.operands, self.values[number].uses
+        operands, uses = self.instructions[number].operands, self.values[number].uses
         inputs: list[LaneOffsets] = []
         index = 0
         for place in range(1, 1 + count):

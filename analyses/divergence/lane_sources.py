@@ -89,7 +89,7 @@ _predefined: Final = InstructionWake(features=PREDEFINED)
 def _lane_names(function: Function, number: int) -> Iterator[str]:
     """The thread and lane indices that an instruction reads: `%laneid`, `%tid.x`, or `%tid` for others."""
     symbols = function.symbols
-    for operand in function.body.instructions[number].node.operands:
+    for operand in function.body.instructions[number].operands:
         for name in names_in(operand):
             if name.text in ("%tid", "%laneid") and isinstance(symbols.get(name.start), Predefined):
                 is_of_x = isinstance(operand, nodes.Member) and [one.text for one in operand.components] == [

@@ -215,7 +215,7 @@ def _access_at_register(
     function: Function, number: int, base: int, lanes: LaneOffsets
 ) -> WarpAccess | None:
     """The access of an instruction at the first register that it reads."""
-    node = function.body.instructions[number].node
+    node = function.body.instructions[number]
     kind = _access_kind(node.opcode.text)
     for operand in node.operands:
         if kind is not None and isinstance(operand, nodes.Address):

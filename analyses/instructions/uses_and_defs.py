@@ -132,7 +132,7 @@ class FunctionInstructions:
         found = self._infos[number]
         if found is None:
             found = self._infos[number] = InstructionInfo(
-                number, self.body.instructions[number].node, self.kinds[number], self.uses[number],
+                number, self.body.instructions[number], self.kinds[number], self.uses[number],
                 self.defs[number], self.partial_defs[number], self.guards[number],
             )  # fmt: skip
         return found
@@ -146,7 +146,7 @@ class FunctionInstructions:
 
     def guard_value(self, number: int) -> bool:
         """The value of its guard with which an instruction executes."""
-        guard = self.body.instructions[number].node.guard
+        guard = self.body.instructions[number].guard
         return guard is None or not guard.negated
 
     # -- reading --------------------------------------------------------------------------------
@@ -220,7 +220,7 @@ class _Reader:
         partial_defs: list[tuple[int, ...]] = []
         guards: list[int] = []
         for number in range(first, end):
-            node = body[number].node
+            node = body[number]
             kind = kind_of(shapes[number])
             kinds.append(kind)
             if kind.is_plain:

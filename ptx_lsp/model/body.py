@@ -7,7 +7,7 @@ not declare are `free`; `Function` looks them up in the module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, final
+from typing import final
 
 from ptx_lsp.isa import special_registers
 from ptx_lsp.model.place import Place
@@ -26,17 +26,6 @@ from ptx_lsp.model.symbols import (
 )
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
-
-
-@final
-class Instruction:
-    """An instruction, and the index in `Body.scopes` of the scope of its names."""
-
-    __slots__ = ("node", "scope")
-
-    def __init__(self, node: nodes.Instruction, scope: int) -> None:
-        self.node: Final = node
-        self.scope: Final = scope
 
 
 class Directive(NamedTuple):
@@ -84,7 +73,7 @@ class Body:
         self.variables: list[Variable] = []
         self.registers: list[Register] = []
         self.labels: list[Label] = []
-        self.instructions: list[Instruction] = []
+        self.instructions: list[nodes.Instruction] = []
         self.statements: list[nodes.Statement] = []
         self.directives: tuple[Directive, ...] = ()
         self.symbols: dict[int, Symbol] = {}
@@ -243,7 +232,7 @@ class Body:
         self.directives = tuple(directives)
 
     def _instruction(self, node: nodes.Instruction, scope: Scope, visible: dict[str, Symbol]) -> None:
-        self.instructions.append(Instruction(node, scope.number))
+        self.instructions.append(node)
         if node.guard is not None:
             self._use(node.guard.predicate, scope, visible)
         symbols = self.symbols

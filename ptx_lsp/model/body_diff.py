@@ -159,7 +159,7 @@ class _BodyUpdate:
         if start is None:
             return len(self.old.instructions)
         return bisect_left(
-            self.old.instructions, start, key=lambda one: self.was.offset(one.node.start)
+            self.old.instructions, start, key=lambda one: self.was.offset(one.start)
         )
 
     def scope(self) -> Scope:

@@ -36,7 +36,7 @@ def instructions(
 ) -> Iterator[tuple[Span, nodes.Instruction]]:
     """Some of a file, with where they are."""
     every = [
-        (function.span(one.node), one.node)
+        (function.span(one), one)
         for function in module.functions
         for one in function.body.instructions
     ]

@@ -132,7 +132,7 @@ def test_an_earlier_module_stays_what_it_was() -> None:
 
 def _told(function: Function) -> list[object]:
     module, item = module_of(function), function.item
-    words = [function.text(one.node) for one in function.body.instructions]
+    words = [function.text(one) for one in function.body.instructions]
     tokens = encoded_tokens(module, "utf-8", item.span(function.node))
     return [words, module.span(function.symbol.place), tokens]
 

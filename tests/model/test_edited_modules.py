@@ -71,7 +71,7 @@ def _told_of(function: Function) -> list[object]:
         {name: module.span(symbol.place) for name, symbol in function.linked.items()},
         sorted(item.offset(one.name.start) for one in function.undeclared),
         sorted((item.offset(use.name.start), late.name) for use, late in function.undeclared_late),
-        [function.text(one.node) for one in function.body.instructions],
+        [function.text(one) for one in function.body.instructions],
     ]
 
 

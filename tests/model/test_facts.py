@@ -79,7 +79,7 @@ def opcodes(_: Function, instruction: nodes.Instruction) -> Iterator[str]:
 
 @sparse_instruction_fact(EVERY)
 def operands(function: Function, number: int) -> tuple[nodes.Operand, ...]:
-    return function.body.instructions[number].node.operands[:1]
+    return function.body.instructions[number].operands[:1]
 
 
 all_operands = flattened(EVERY, operands)
@@ -94,7 +94,7 @@ def registers(_: Function, operand: nodes.Operand) -> Iterator[str]:
 
 @grouped_fact
 def by_length(function: Function, number: int) -> Iterator[tuple[int, str]]:
-    opcode = function.body.instructions[number].node.opcode.text
+    opcode = function.body.instructions[number].opcode.text
     asked.append(opcode)
     yield len(opcode), opcode
 
@@ -175,7 +175,7 @@ def test_found_knows_what_is_between() -> None:
 
 def lines(module: Module) -> list[str]:
     function = module.functions[0]
-    return [str(source_line(function, one.node)) for one in function.body.instructions]
+    return [str(source_line(function, one)) for one in function.body.instructions]
 
 
 @pytest.mark.parametrize(
@@ -233,4 +233,4 @@ def test_a_newer_version_may_come_while_a_fact_is_computed() -> None:
 
 
 def _spelt(function: Function) -> tuple[str, ...]:
-    return tuple(one.node.opcode.text for one in function.body.instructions)
+    return tuple(one.opcode.text for one in function.body.instructions)

@@ -89,9 +89,9 @@ def test_arguments() -> None:
     for text in _texts():
         for function in _functions(text):
             for one, shape in zip(function.body.instructions, shapes(function), strict=True):
-                assert shape.spelling == one.node.opcode.text
-                assert shape.arguments == arguments(function, one.node)
-                assert bool(shape.features & features.GUARDED) == (one.node.guard is not None)
+                assert shape.spelling == one.opcode.text
+                assert shape.arguments == arguments(function, one)
+                assert bool(shape.features & features.GUARDED) == (one.guard is not None)
 
 
 def test_identity() -> None:

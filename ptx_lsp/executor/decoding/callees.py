@@ -58,7 +58,7 @@ def addressed(module: Module) -> list[Function]:
     for function in module.functions:
         called = {call.target.start for call in calls(function) if call.table is None}
         for one in function.body.instructions:
-            for operand in one.node.operands:
+            for operand in one.operands:
                 for name in names_in(operand):
                     symbol = function.resolve(name)
                     if name.start not in called and isinstance(symbol, FunctionName | AliasName):

@@ -183,7 +183,7 @@ class _Flattener:
         if len(context.callers) > _DEEPEST or len(self.lines) > _LONGEST:
             return False
         return not any(
-            one.node.opcode.text.startswith(("alloca", "stack")) for one in called.body.instructions
+            one.opcode.text.startswith(("alloca", "stack")) for one in called.body.instructions
         )
 
     def inline_call(self, call: Call, called: Function, context: Context) -> None:

@@ -107,8 +107,8 @@ _SHAPES = {
 def _object(kernel: Function, name: str, type: str) -> str:
     """A word for a texture, sampler or surface, of the geometry of the first instruction that names it."""
     geometry = next(
-        (word for one in kernel.body.instructions for word in one.node.opcode.text.split(".")
-         if word in _SHAPES and re.search(rf"\[\s*{re.escape(name)}\s*[,\]]", kernel.text(one.node))),
+        (word for one in kernel.body.instructions for word in one.opcode.text.split(".")
+         if word in _SHAPES and re.search(rf"\[\s*{re.escape(name)}\s*[,\]]", kernel.text(one))),
         "2d",
     )
     shape = _SHAPES[geometry]

@@ -55,15 +55,15 @@ def inlay_hints(
         if function.item.end < first or function.item.start > last:
             continue
         item, instructions = function.item, function.body.instructions
-        begin = bisect_left(instructions, first, key=lambda one: item.span(one.node).end)
-        end = bisect_left(instructions, last, key=lambda one: item.offset(one.node.start))
+        begin = bisect_left(instructions, first, key=lambda one: item.span(one).end)
+        end = bisect_left(instructions, last, key=lambda one: item.offset(one.start))
         if wanted.pressure:
             found += _pressure(function, begin, end)
         for one in instructions[begin:end]:
             if wanted.literals:
-                found += _literals(function, one.node)
+                found += _literals(function, one)
             if wanted.types != "off":
-                found += _types(function, one.node, wanted.types == "all")
+                found += _types(function, one, wanted.types == "all")
     return tuple(sorted(one for one in found if first <= one.offset <= last))
 
 
@@ -75,7 +75,7 @@ def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
     source = function.module.document.source
     by_line: dict[int, int] = {}
     for number in range(begin, end):
-        node = function.body.instructions[number].node
+        node = function.body.instructions[number]
         line = source.line_of(function.item.offset(node.start))
         by_line[line] = max(by_line.get(line, 0), known.units[number])
     for line, units in by_line.items():

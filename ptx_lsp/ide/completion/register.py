@@ -91,7 +91,7 @@ _LONG = 100_000
 @grouped_fact
 def _of_ranges(function: Function, number: int) -> Iterator[tuple[tuple[str, int], None]]:
     """The names of ranges and which registers of them are used."""
-    node = function.body.instructions[number].node
+    node = function.body.instructions[number]
     guard = (node.guard.predicate,) if node.guard is not None else ()
     for name in chain.from_iterable(map(names_in, (*guard, *node.operands))):
         symbol = function.body.symbols.get(name.start)

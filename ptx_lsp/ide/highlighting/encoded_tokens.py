@@ -170,10 +170,9 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
     joined = _Joined(source, unit)
     base = joined.line, joined.column = source.position(item.start, unit)
     instructions = function.body.instructions
-    position = item.offset(instructions[0].node.start)
+    position = item.offset(instructions[0].start)
     joined.add_found(list(of_item(module_of(function), item, item.start, position)))
-    for one, rows in zip(instructions, _of_instruction(function), strict=True):
-        node = one.node
+    for node, rows in zip(instructions, _of_instruction(function), strict=True):
         start, end = item.span(node)
         if not source.data[position:start].isspace():
             joined.add_found(list(behind_instruction(function, position, start)))

@@ -152,7 +152,7 @@ def _of_function(function: Function, first: int, last: int) -> Iterator[Semantic
     item, instructions = function.item, function.body.instructions
     before = statement_before(function, first)
     begin = item.offset(before.start) if before is not None else item.start
-    index = bisect_left(instructions, begin, key=lambda one: item.offset(one.node.start))
+    index = bisect_left(instructions, begin, key=lambda one: item.offset(one.start))
     opcode = _opcode(function, index)
     for word in tokens(function.module.document.source.text, begin, item.end):
         if word.start >= last:
@@ -192,7 +192,7 @@ def _opcode(function: Function, index: int) -> Span:
     """The opcode of an instruction; past the end of the file after the last one."""
     instructions = function.body.instructions
     if index < len(instructions):
-        return function.span(instructions[index].node.opcode)
+        return function.span(instructions[index].opcode)
     end = len(function.module.document.source.data) + 1
     return Span(end, end)
 

@@ -202,7 +202,7 @@ def _predecessors(function: Function, numbers: tuple[int, ...]) -> Iterator[str]
         block = graph.blocks[number]
         if block.end <= block.first:
             continue
-        node = function.body.instructions[block.end - 1].node
+        node = function.body.instructions[block.end - 1]
         span = function.span(node)
         text = " ".join(source.decoded(*span).split())
         yield f"from line {source.line_of(span.start) + 1}: {code(text[:80])}"

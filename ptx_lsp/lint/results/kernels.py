@@ -198,7 +198,7 @@ def _branches(function: Function) -> Branches:
 
 
 def _instructions(function: Function) -> tuple[tuple[str, int], ...]:
-    counts = Counter(one.node.opcode.text for one in function.body.instructions)
+    counts = Counter(one.opcode.text for one in function.body.instructions)
     return tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0])))
 
 

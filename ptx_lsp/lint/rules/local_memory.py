@@ -83,9 +83,9 @@ def local_memory(function: Function) -> Iterator[Finding]:
         yield Finding(variables[0].place, message)
         return
     for one in function.body.instructions:
-        if one.node.opcode.text.startswith("alloca."):
+        if one.opcode.text.startswith("alloca."):
             yield Finding(
-                function.place(one.node.opcode),
+                function.place(one.opcode),
                 f"`{function.name}` allocates local memory with `alloca`",
             )
             return

@@ -57,8 +57,7 @@ def noreturn_returns(function: Function) -> Iterator[Finding]:
     if given is None:
         return
     related = ((function.place(given.node), "the function is declared `.noreturn`"),)
-    for one in function.body.instructions:
-        instruction = one.node
+    for instruction in function.body.instructions:
         if instruction.opcode.text in ("ret", "ret.uni"):
             message = "`ret` in a `.noreturn` function; end it with `exit` or `trap`"
             yield Finding(function.place(instruction.opcode), message, related)

@@ -103,7 +103,7 @@ def _writers(flow: FunctionInstructions, registers: set[int]) -> dict[int, list[
 
 def _mentions(function: Function, number: int, register: Register) -> list[Place]:
     """Where an instruction names `register`, what is read behind what is written."""
-    node = function.body.instructions[number].node
+    node = function.body.instructions[number]
     operands = node.operands if node.guard is None else (node.guard.predicate, *node.operands)
     return [
         function.place(name)

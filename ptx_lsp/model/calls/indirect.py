@@ -76,8 +76,7 @@ def _addresses(
     function: Function, wanted: set[str]
 ) -> Iterator[tuple[str, tuple[FunctionName, nodes.Name]]]:
     writes: dict[str, list[nodes.Instruction]] = {name: [] for name in wanted}
-    for one in function.body.instructions:
-        instruction = one.node
+    for instruction in function.body.instructions:
         operands = instruction.operands
         if not operands or _only_reads(instruction):
             continue

@@ -210,7 +210,7 @@ def _of_instructions(function: Function) -> Iterator[Demand]:
             needs = tuple(need.ways for need in match.needs) if match is not None else ()
             needs = known[shape] = tuple(ways for ways in needs if not _is_met_everywhere(ways))
         for ways in needs:
-            yield Demand(function.place(one.node.opcode), shape.spelling, ways)
+            yield Demand(function.place(one.opcode), shape.spelling, ways)
 
 
 def _of_directive(use: Use) -> Iterator[Demand]:

@@ -56,7 +56,7 @@ def static_accesses(function: Function, number: int) -> list[StaticAccess]:
     """The static accesses of a function by `ld`, `st`, `atom`, `red` and related instructions, except those
     that are certainly aligned and within bounds (`_may_be_wrong`).
     """
-    instruction = function.body.instructions[number].node
+    instruction = function.body.instructions[number]
     size = size_bytes(instruction.opcode.text)
     found: list[StaticAccess] = []
     for operand in instruction.operands:

@@ -66,7 +66,7 @@ def _results(function: Function, numbers: Iterable[int]) -> InstructionResults[C
         verdict = _verdict(module, of_all[number])
         if verdict is not None:
             indices.append(number)
-            found.append((Check(instructions[number].node, verdict),))
+            found.append((Check(instructions[number], verdict),))
     return InstructionResults(tuple(indices), tuple(found))
 
 

@@ -30,13 +30,13 @@ def missing_semicolons(function: Function) -> tuple[SwallowedInstruction, ...]:
         return ()
     found: list[SwallowedInstruction] = []
     for one in function.body.instructions:
-        operands = one.node.operands
-        if len(operands) == 1 and operands[0].start in marks and _is_whole(one.node.opcode.text):
+        operands = one.operands
+        if len(operands) == 1 and operands[0].start in marks and _is_whole(one.opcode.text):
             following = function.text(operands[0])
             if _is_whole(following):
-                end = one.node.opcode.end
+                end = one.opcode.end
                 place, gap = function.place(operands[0]), function.part(end, end)
-                found.append(SwallowedInstruction(one.node, following, place, gap))
+                found.append(SwallowedInstruction(one, following, place, gap))
     return tuple(found)
 
 

@@ -189,7 +189,7 @@ def forget_shapes() -> None:
 
 def _between(function: Function, first: int, end: int) -> list[Shape]:
     reader = _Reader(function, _current_tables())
-    return [reader.shape(one.node) for one in function.body.instructions[first:end]]
+    return [reader.shape(one) for one in function.body.instructions[first:end]]
 
 
 def _current_tables() -> _Tables:

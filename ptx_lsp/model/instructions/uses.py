@@ -50,7 +50,7 @@ def special_uses(function: Function, number: int) -> list[SpecialUse]:
     """The special uses in the instructions of a function."""
     symbols = function.symbols
     found: list[SpecialUse] = []
-    for operand in function.body.instructions[number].node.operands:
+    for operand in function.body.instructions[number].operands:
         names = names_in(operand)
         found += [SpecialUse(one, operand) for one in names if type(symbols.get(one.start)) is Predefined]
     return found
@@ -113,7 +113,7 @@ def _users(function: Function, earlier: Previous[_Users] | None) -> _Users:
             found = _Users(known.identities.copy(), known.starts.copy(), known.symbols.copy())
             first, _, end = earlier.change
             for one in function.body.instructions[first:end]:
-                for start in _starts(one.node):
+                for start in _starts(one):
                     symbol = symbols.get(start)
                     if symbol is not None:
                         found.add(symbol, start)

@@ -72,7 +72,7 @@ def collect_over_instructions(
         @sparse_instruction_fact(wake)
         @wraps(find)
         def at(function: Function, number: int) -> Iterable[_T]:
-            return find(function, function.body.instructions[number].node)
+            return find(function, function.body.instructions[number])
 
         return flattened(wake, at)
 

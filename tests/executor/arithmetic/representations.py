@@ -89,7 +89,7 @@ class _Executions:
         names = [f".reg {type} {name};" for name, type in declared.items()]
         text = HEADER + "\n".join([".visible .entry k()", "{", *names, *body, "ret;", "}", ""])
         self._function = Module.parse(text).definitions["k"]
-        self._instructions = [one.node for one in self._function.body.instructions]
+        self._instructions = list(self._function.body.instructions)
         memory, frame = Memory(), RegisterLayout()
         image = ModuleMemory(module_of(self._function), self._function, memory, 0)
         blocks = decode(self._function, frame, image, Spaces(memory, np.zeros(0, np.uint8)))

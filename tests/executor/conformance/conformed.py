@@ -66,8 +66,7 @@ def forms(text: str) -> Iterator[tuple[str, Form]]:
     """The spelling and the form of each instruction in a PTX text."""
     module = Module.parse(text)
     for function in module.functions:
-        for one in function.body.instructions:
-            node = one.node
+        for node in function.body.instructions:
             match = resolve(node.opcode.text).match(arguments(function, node))
             if match is not None:
                 yield node.opcode.text, match.candidate.form
