@@ -1,5 +1,5 @@
-"""Builds the C parser, the scanner of regular statements and the indices of instructions and rules, and puts
-the grammar's queries into its Python package.
+"""Builds the C parser, the scanner of regular statements, the inner loops of analyses and the indices of
+instructions and rules, and puts the grammar's queries into its Python package.
 """
 
 import os
@@ -13,14 +13,15 @@ from setuptools.command.build_py import build_py
 
 GRAMMAR = Path("tree-sitter-ptx")
 SCANNER = Path("ptx_lsp", "syntax", "native")
+FLOW = Path("analyses", "native")
 PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 
 
 PREPARE = """
 import sys
 from types import ModuleType
-for name in ("tree_sitter", "tree_sitter_ptx", "ptx_lsp.syntax._scanner"):  # needed only to run rules
-    sys.modules[name] = ModuleType(name)
+for name in ("tree_sitter", "tree_sitter_ptx", "ptx_lsp.syntax._scanner", "analyses._flow"):
+    sys.modules[name] = ModuleType(name)  # needed only to run rules
     sys.modules[name].__getattr__ = lambda name: type(name, (), {"__init__": lambda self, *given: None})
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.configuration import rule_index
@@ -63,6 +64,13 @@ setup(
             "ptx_lsp.syntax._scanner",
             sources=[str(SCANNER / "scanner.c")],
             depends=[str(header) for header in SCANNER.glob("*.h")],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+        ),
+        Extension(
+            "analyses._flow",
+            sources=[str(FLOW / "flow.c")],
+            depends=[str(header) for header in FLOW.glob("*.h")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         ),

@@ -21,6 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
+from analyses._flow import reverse_postorder
 from analyses.control_flow.label_positions import NO_LABELS, LabelPositions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.calls.calls import calls
@@ -206,24 +207,6 @@ def cfg(function: Function, earlier: Previous[Cfg] | None) -> Cfg:
 def _is_last_return(function: Function, ending: list[int], count: int) -> bool:
     """Whether control leaves a function only at its last instruction."""
     return ending == [count - 1] and shapes(function)[count - 1].opcode in EXITS
-
-
-def reverse_postorder(edges: Edges, root: int) -> tuple[int, ...]:
-    """The blocks reachable from `root`, in reverse postorder."""
-    seen = {root}
-    postorder: list[int] = []
-    path = [(root, iter(edges[root]))]
-    while path:
-        node, following = path[-1]
-        for target in following:
-            if target not in seen:
-                seen.add(target)
-                path.append((target, iter(edges[target])))
-                break
-        else:
-            postorder.append(node)
-            path.pop()
-    return tuple(reversed(postorder))
 
 
 class _Builder:

@@ -19,14 +19,21 @@ Related Problems", 2005). Its cost is almost linear in the size of any graph.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar
 
+from analyses._flow import (
+    control_dependences,
+    dominance_frontiers,
+    immediate_dominators,
+    immediate_postdominators,
+)
 from analyses.bitset import EMPTY
-from analyses.control_flow.cfg import STRAIGHT, Edges, Graph, cfg
+from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 
+_T = TypeVar("_T")
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32
 
 
@@ -61,7 +68,10 @@ class Dominance:
     def immediate_postdominators(self) -> tuple[int, ...]:
         """-1 for the exit and for a block that does not reach it."""
         if self._immediate_postdominators is None:
-            self._immediate_postdominators = _immediate_postdominators(self.graph)
+            graph = self.graph
+            self._immediate_postdominators = immediate_postdominators(
+                graph.successors, graph.predecessors, graph.reverse_postorder
+            )
         return self._immediate_postdominators
 
     def dominates(self, above: int, below: int) -> bool:
@@ -187,59 +197,20 @@ class _Finder:
             raise _TooManyError
 
     def frontiers(self) -> tuple[frozenset[int], ...]:
-        immediate = self.found.immediate_dominators
-        reached, predecessors = self.graph.reached, self.graph.predecessors
-        found: dict[int, set[int]] = {}
-        for block in self.graph.reverse_postorder:
-            sources = predecessors[block]
-            if len(sources) < 2 and block != 0:
-                continue
-            sources = tuple([one for one in sources if one in reached])
-            if len(sources) < 2 and block != 0:
-                continue
-            above = immediate[block]
-            visits = 0
-            for source in sources:
-                while source != above:
-                    known = found.get(source)
-                    if known is None:
-                        known = found[source] = set()
-                    elif block in known:
-                        break
-                    visits += 1
-                    known.add(block)
-                    if source == 0:
-                        break
-                    source = immediate[source]
-            self.spend(visits)
-        every = [EMPTY] * len(predecessors)
-        for block, known in found.items():
-            every[block] = frozenset(known)
-        return tuple(every)
+        graph, immediate = self.graph, self.found.immediate_dominators
+        found = dominance_frontiers(graph.predecessors, graph.reverse_postorder, immediate, self.left)
+        return self.paid(found)
 
     def control_dependences(self) -> tuple[tuple[int, ...], ...]:
-        above = self.found.immediate_postdominators
-        found: dict[int, list[int]] = {}
-        for block in self.graph.reverse_postorder:
-            targets = self.graph.successors[block]
-            if len(targets) < 2:
-                continue
-            meeting = above[block]
-            visits = 0
-            for target in targets:
-                while target not in (meeting, -1):
-                    visits += 1
-                    known = found.get(target)
-                    if known is None:
-                        found[target] = [block]
-                    elif known[-1] != block:
-                        known.append(block)
-                    target = above[target]
-            self.spend(visits)
-        every: list[tuple[int, ...]] = [()] * len(above)
-        for block, known in found.items():
-            every[block] = tuple(known)
-        return tuple(every)
+        graph, above = self.graph, self.found.immediate_postdominators
+        return self.paid(control_dependences(graph.successors, graph.reverse_postorder, above, self.left))
+
+    def paid(self, found: tuple[_T, int] | None) -> _T:
+        """The result, after its visits were spent."""
+        if found is None:
+            raise _TooManyError
+        self.spend(found[1])
+        return found[0]
 
     def loops(self) -> tuple[Loop, ...]:
         latches: dict[int, list[int]] = {}
@@ -328,104 +299,7 @@ def dominance(function: Function, earlier: Previous[Dominance] | None) -> Domina
 
 def dominance_of(graph: Graph) -> Dominance:
     """The dominators and post-dominators of the blocks of a graph that is entered at block 0."""
-    return Dominance(graph, _immediate_dominators(graph.successors, graph.predecessors, 0))
-
-
-def _immediate_postdominators(graph: Graph) -> tuple[int, ...]:
-    forward, backward = graph.successors, graph.predecessors
-    known: set[int] = set()
-    _spread(backward, graph.exit, known)
-    stuck = [block for block in reversed(graph.reverse_postorder) if block not in known]
-    if stuck:
-        out, into = [list(edges) for edges in forward], [list(edges) for edges in backward]
-        for block in stuck:
-            if block not in known:
-                out[block].append(graph.exit)
-                into[graph.exit].append(block)
-                _spread(backward, block, known)
-        forward, backward = tuple(map(tuple, out)), tuple(map(tuple, into))
-    return _immediate_dominators(backward, forward, graph.exit)
-
-
-def _spread(edges: Edges, start: int, known: set[int]) -> None:
-    """Adds a block and all blocks reachable from it without passing a known block."""
-    known.add(start)
-    waiting = [start]
-    while waiting:
-        for block in edges[waiting.pop()]:
-            if block not in known:
-                known.add(block)
-                waiting.append(block)
-
-
-def _immediate_dominators(out: Edges, into: Edges, root: int) -> tuple[int, ...]:
-    """The immediate dominator of each block, for a graph entered at `root`.
-
-    Blocks are called by their places in a depth-first walk, in preorder.
-    """
-    walk, parent = _spanning_tree(out, root)
-    place = [-1] * len(out)
-    for index, block in enumerate(walk):
-        place[block] = index
-    count = len(walk)
-    semi, least, ancestor = list(range(count)), list(range(count)), list(parent)
-    for here in range(count - 1, 0, -1):
-        lowest = here
-        for source in into[walk[here]]:
-            other = place[source]
-            if other > here:
-                other = semi[_least(other, here, ancestor, least, semi)]
-            if 0 <= other < lowest:
-                lowest = other
-        semi[here] = lowest
-    found = list(parent)
-    for here in range(1, count):
-        above = found[here]
-        while above > semi[here]:
-            above = found[above]
-        found[here] = above
-    immediate = [-1] * len(out)
-    for here in range(1, count):
-        immediate[walk[here]] = walk[found[here]]
-    return tuple(immediate)
-
-
-def _spanning_tree(out: Edges, root: int) -> tuple[list[int], list[int]]:
-    """The blocks in preorder of a depth-first walk, and for each the place of its parent there."""
-    walk: list[int] = []
-    parent: list[int] = []
-    seen: set[int] = set()
-    waiting = [(root, 0)]
-    while waiting:
-        block, above = waiting.pop()
-        if block not in seen:
-            seen.add(block)
-            here = len(walk)
-            walk.append(block)
-            parent.append(above)
-            waiting += [(target, here) for target in reversed(out[block]) if target not in seen]
-    return walk, parent
-
-
-def _least(
-    start: int, last: int, ancestor: list[int], least: list[int], semi: list[int]
-) -> int:
-    """The block with the least semidominator on the path from `start` up to the last linked block. Blocks
-    after `last` are linked. The path is compressed.
-    """
-    if start <= last:
-        return start
-    path: list[int] = []
-    above = start
-    while ancestor[above] > last:
-        path.append(above)
-        above = ancestor[above]
-    for one in reversed(path):
-        if semi[least[above]] < semi[least[one]]:
-            least[one] = least[above]
-        ancestor[one] = ancestor[above]
-        above = one
-    return least[start]
+    return Dominance(graph, immediate_dominators(graph.successors, graph.predecessors))
 
 
 _OF_STRAIGHT: Final = dominance_of(STRAIGHT)

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from analyses.control_flow.cfg import Cfg, Graph, cfg, reverse_postorder
+from analyses._flow import reverse_postorder
+from analyses.control_flow.cfg import Cfg, Graph, cfg
 from analyses.control_flow.dominance import Dominance, dominance, dominance_of
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions

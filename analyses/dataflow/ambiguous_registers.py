@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyses._flow import BlockSummary
 from analyses.bitset import BitIndex
 from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from analyses.control_flow.dominance import Dominance, dominance
 from analyses.dataflow.bitvector_dataflow import solve
-from analyses.dataflow.block_summary import BlockSummary, block_summaries
+from analyses.dataflow.block_summary import block_summaries, reads_and_writes_alike
 from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
@@ -109,7 +110,7 @@ def _updated(
         return None
     changed: set[int] = set()
     for one, other in changed_blocks(before.summaries, summaries):
-        if not one.reads_and_writes_like(other):
+        if not reads_and_writes_alike(one, other):
             changed.update(_differing(one, other))
     if len(changed) > _MOST_CHANGED or not changed.isdisjoint(before.registers):
         return None

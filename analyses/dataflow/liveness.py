@@ -15,12 +15,13 @@ from collections.abc import Collection, Iterator
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
+from analyses._flow import BlockSummary
 from analyses.bitset import EMPTY, BitIndex
 from analyses.control_flow.block_identity import block_fact, block_identities
 from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
 from analyses.dataflow.ambiguous_registers import returned
 from analyses.dataflow.bitvector_dataflow import GenKill, LiveSets
-from analyses.dataflow.block_summary import BlockSummary, block_summaries
+from analyses.dataflow.block_summary import block_summaries
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function

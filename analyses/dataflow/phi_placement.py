@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyses._flow import BlockSummary
 from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from analyses.control_flow.dominance import dominance, visit_limit
 from analyses.dataflow.ambiguous_registers import (
@@ -13,7 +14,7 @@ from analyses.dataflow.ambiguous_registers import (
     ambiguous_registers,
     changed_blocks,
 )
-from analyses.dataflow.block_summary import BlockSummary, block_summaries
+from analyses.dataflow.block_summary import block_summaries
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 

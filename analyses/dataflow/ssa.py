@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from analyses._flow import BlockSummary, InstructionValues, number_values
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import dominance
-from analyses.dataflow.block_summary import BlockSummary, block_summaries
+from analyses.dataflow.block_summary import block_summaries
 from analyses.dataflow.phi_placement import phi_placement
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import Previous, incremental_fact
@@ -36,34 +37,6 @@ NONE: Final = -1
 _MOST_FREE: Final = 2
 _SPARE: Final = 1_000
 _NO_PHIS: Final[dict[int, int]] = {}
-
-
-class InstructionValues:
-    """The values of one instruction, parallel to the registers in `InstructionInfo`; `carry_in` and
-    `carry_out` are the carry that it reads and defines.
-    """
-
-    __slots__ = ("carry_in", "carry_out", "defs", "guard", "partial_defs", "uses")
-
-    def __init__(
-        self,
-        uses: tuple[int, ...],
-        partial_defs: tuple[int, ...],
-        defs: tuple[int, ...],
-        guard: int,
-        carry_in: int,
-        carry_out: int,
-    ) -> None:
-        self.uses = uses
-        self.partial_defs = partial_defs
-        self.defs = defs
-        self.guard = guard
-        self.carry_in = carry_in
-        self.carry_out = carry_out
-
-
-_WITHOUT_VALUES: Final = InstructionValues((), (), (), NONE, NONE, NONE)
-"""Shared by the many instructions without registers."""
 
 
 class Phi(NamedTuple):
@@ -318,46 +291,13 @@ class _Renaming:
             return known
         keeps = known is not None and known.is_reached
         found = BlockValues(known.first if known is not None and keeps else self.limit, inputs)
-        self.number_block(found, block)
+        flow, place = self.flow, self.cfg.blocks[block]
+        found.by_instruction, end = number_values(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, place.first, place.end, current,
+            found.first,
+        )  # fmt: skip
+        found.count = end - found.first
         if not keeps:
-            self.limit += found.count
+            self.limit = end
         found.last = tuple([current[register] for register in summary.defined])
         return found
-
-    def number_block(self, found: BlockValues, block: int) -> None:
-        flow, current = self.flow, self.current
-        all_uses, all_defs, all_partial_defs = flow.uses, flow.defs, flow.partial_defs
-        kinds, guards, by_instruction = flow.kinds, flow.guards, found.by_instruction
-        value = found.first
-        carry = NONE
-        place = self.cfg.blocks[block]
-        for number in range(place.first, place.end):
-            uses, defs, guard, kind = all_uses[number], all_defs[number], guards[number], kinds[number]
-            if not uses and not defs and guard < 0 and not kind.writes_carry and not kind.reads_carry:
-                by_instruction.append(_WITHOUT_VALUES)
-                continue
-            if uses:
-                uses = tuple([current[register] for register in uses])
-            partial_defs = all_partial_defs[number]
-            if partial_defs:
-                partial_defs = tuple([current[register] for register in partial_defs])
-            if guard >= 0:
-                guard = current[guard]
-            carry_in = carry if kind.reads_carry else NONE
-            written: tuple[int, ...] = ()
-            if defs:
-                if len(defs) == 1:
-                    current[defs[0]] = value
-                    written = (value,)
-                    value += 1
-                else:
-                    written = tuple(range(value, value + len(defs)))
-                    for register in defs:
-                        current[register] = value
-                        value += 1
-            carry_out = NONE
-            if kind.writes_carry:
-                carry = carry_out = value
-                value += 1
-            by_instruction.append(InstructionValues(uses, partial_defs, written, guard, carry_in, carry_out))
-        found.count = value - found.first

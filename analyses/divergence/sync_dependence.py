@@ -31,6 +31,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
+from analyses._flow import region_edges
 from analyses.control_flow.cfg import Graph
 from analyses.control_flow.dominance import Dominance, Loop, dominance, visit_limit
 from analyses.control_flow.early_exits import early_exits
@@ -74,27 +75,8 @@ class SyncDependence:
         branching = [block for block in self.graph.reverse_postorder if len(edges[block]) > 1]
         if len(branching) * sum([len(targets) for targets in edges]) <= left:
             return False  # even if each region is the whole graph
-        for block in branching:
-            left -= self._region_edges(block, left)
-            if left < 0:
-                return True
-        return False
-
-    def _region_edges(self, block: int, most: int) -> int:
-        """The number of edges between `block` and its reconvergence point; some number above `most` if there
-        are more.
-        """
-        reconvergence = self.dominance.reconvergence(block)
-        seen = {block, reconvergence}
-        worklist = [block]
-        count = 0
-        while worklist and count <= most:
-            for target in self.graph.successors[worklist.pop()]:
-                count += 1
-                if target not in seen:
-                    seen.add(target)
-                    worklist.append(target)
-        return count
+        ends = [self.dominance.reconvergence(block) for block in branching]
+        return region_edges(edges, branching, ends, left) > left
 
     def control_divergence(self, block: int) -> ControlDivergence:
         """The effects of a divergent branch at the end of `block`."""

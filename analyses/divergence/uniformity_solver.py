@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from analyses.dataflow.ssa import NONE, BlockValues, InstructionValues, Phi, SsaForm
+from analyses._flow import evaluate_levels
+from analyses.dataflow.ssa import NONE, BlockValues, Phi, SsaForm
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import SyncDependence
 from analyses.divergence.uniformity_transfer import TransferFunctions
@@ -213,44 +214,16 @@ class _Solver:
         """Evaluates the instructions of a block. `escaped` are the values that it reads and that may have
         escaped from a loop.
         """
-        levels, causes = self.levels, self.cause_values
-        of_all = self.values
-        transfers = self.transfers
-        shapes, plain_levels = transfers.shapes, transfers.plain_levels
-        found = self.cfg.blocks[block]
-        for number in range(found.first, found.end):
-            one = of_all[number]
-            results = one.defs
-            if not results and one.carry_out < 0:
-                continue
-            own = plain_levels.get(shapes[number])
-            if own is None:
-                own = transfers.plain_level(number)
-            if own < 0 or (escaped and self.reads_any(one, escaped)):
+        transfers, found = self.transfers, self.cfg.blocks[block]
+        number, end = found.first, found.end
+        while number < end:
+            number = evaluate_levels(
+                self.values, transfers.shapes, transfers.plain_levels, escaped,
+                self.levels, self.cause_values, number, end,
+            )  # fmt: skip
+            if number < end and (escaped or transfers.plain_level(number) < 0):
                 self.evaluate(number, block)
-                continue
-            level, cause = 0, OWN
-            for value in one.uses:
-                if levels[value] > level:
-                    level, cause = levels[value], value
-            if one.partial_defs:
-                for value in one.partial_defs:
-                    if levels[value] > level:
-                        level, cause = levels[value], value
-            guard = one.guard
-            if guard >= 0 and levels[guard] > level:
-                level, cause = levels[guard], guard
-            if own > level:
-                level, cause = own, OWN
-            if level:
-                for value in results:
-                    levels[value] = level
-                    causes[value] = cause
-
-    def reads_any(self, one: InstructionValues, some: set[int]) -> bool:
-        return (
-            one.guard in some or not some.isdisjoint(one.uses) or not some.isdisjoint(one.partial_defs)
-        )
+                number += 1
 
     # -- instructions ---------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyses.dataflow.ssa import NONE, InstructionValues, SsaForm
+from analyses._flow import InstructionValues
+from analyses.dataflow.ssa import NONE, SsaForm
 from analyses.divergence.divergence_sources import (
     LOADED,
     BlockSize,

@@ -1,0 +1,157 @@
+"""The inner loops of the analyses over control and data flow (`native/flow.c`). The modules that call them
+define what they compute.
+"""
+
+from collections.abc import Sequence
+
+from analyses.instructions.instruction_kind import InstructionKind
+from ptx_lsp.isa.matching.shape import Shape
+
+class BlockSummary:
+    """The registers that a block reads and writes. Instructions are counted from the first of the block."""
+
+    @property
+    def exposed(self) -> tuple[int, ...]:
+        """The registers that it reads before it has completely written them (upward-exposed uses)."""
+
+    @property
+    def entry_registers(self) -> tuple[int, ...]:
+        """The registers whose value at the entry is read or partly kept."""
+
+    @property
+    def defined(self) -> tuple[int, ...]:
+        """The registers that it writes, in the order of the first writes."""
+
+    @property
+    def killed(self) -> frozenset[int]:
+        """The registers that it completely writes."""
+
+    @property
+    def partially_defined(self) -> frozenset[int]:
+        """The registers that some instruction writes partially."""
+
+    @property
+    def dead(self) -> tuple[int, ...]:
+        """The instructions without side effects whose results are overwritten before they are read."""
+
+    @property
+    def undecided(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Others that are dead if none of these registers is live at the end of the block."""
+
+class InstructionValues:
+    """The values of one instruction, parallel to the registers in `InstructionInfo`; `carry_in` and
+    `carry_out` are the carry that it reads and defines.
+    """
+
+    def __new__(
+        cls,
+        uses: tuple[int, ...],
+        partial_defs: tuple[int, ...],
+        defs: tuple[int, ...],
+        guard: int,
+        carry_in: int,
+        carry_out: int,
+    ) -> InstructionValues: ...
+    @property
+    def uses(self) -> tuple[int, ...]: ...
+    @property
+    def partial_defs(self) -> tuple[int, ...]: ...
+    @property
+    def defs(self) -> tuple[int, ...]: ...
+    @property
+    def guard(self) -> int: ...
+    @property
+    def carry_in(self) -> int: ...
+    @property
+    def carry_out(self) -> int: ...
+
+def block_summary(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    first: int,
+    end: int,
+    /,
+) -> BlockSummary:
+    """The summary of the block of the instructions from `first` up to `end` (exclusive)."""
+
+def number_values(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    first: int,
+    end: int,
+    current: list[int],
+    value: int,
+    /,
+) -> tuple[list[InstructionValues], int]:
+    """The values of the instructions from `first` up to `end` (exclusive). New ones count from `value`; the
+    next is returned. `current` has the value of each register, and is changed.
+    """
+
+def evaluate_levels(
+    values: list[InstructionValues],
+    shapes: Sequence[Shape],
+    plain_levels: dict[Shape, int],
+    escaped: set[int],
+    levels: bytearray,
+    causes: list[int],
+    first: int,
+    end: int,
+    /,
+) -> int:
+    """Evaluates the plain instructions from `first` on, and returns the first other one, at most `end`: one
+    whose shape has no level in `plain_levels`, or a negative one, or that reads a value in `escaped`. What
+    their results depend on most goes into `levels` and `causes`.
+    """
+
+def reverse_postorder(edges: tuple[tuple[int, ...], ...], root: int, /) -> tuple[int, ...]:
+    """The blocks reachable from `root`, in reverse postorder."""
+
+def immediate_dominators(
+    successors: tuple[tuple[int, ...], ...], predecessors: tuple[tuple[int, ...], ...], /
+) -> tuple[int, ...]:
+    """The immediate dominator of each block of a graph that is entered at block 0; -1 for that block and for
+    unreachable ones.
+    """
+
+def immediate_postdominators(
+    successors: tuple[tuple[int, ...], ...],
+    predecessors: tuple[tuple[int, ...], ...],
+    reverse_postorder: tuple[int, ...],
+    /,
+) -> tuple[int, ...]:
+    """The immediate post-dominator of each block of a graph that is left at its last block; -1 for that block
+    and for those that do not reach it. Endless loops are joined to it.
+    """
+
+def dominance_frontiers(
+    predecessors: tuple[tuple[int, ...], ...],
+    reverse_postorder: tuple[int, ...],
+    immediate_dominators: tuple[int, ...],
+    most: int,
+    /,
+) -> tuple[tuple[frozenset[int], ...], int] | None:
+    """The dominance frontier of each block, and the visits that this took; None if more than `most`."""
+
+def control_dependences(
+    successors: tuple[tuple[int, ...], ...],
+    reverse_postorder: tuple[int, ...],
+    immediate_postdominators: tuple[int, ...],
+    most: int,
+    /,
+) -> tuple[tuple[tuple[int, ...], ...], int] | None:
+    """The blocks that each block is control-dependent on, and the visits that this took; None if more than
+    `most`.
+    """
+
+def region_edges(
+    successors: tuple[tuple[int, ...], ...], branches: list[int], reconvergence: list[int], most: int, /
+) -> int:
+    """The number of edges between each of some branches and its reconvergence point, together; some number
+    above `most` if there are more.
+    """

@@ -1,0 +1,43 @@
+/* The module `analyses._flow`, see `_flow.pyi`: the inner loops of the analyses over control and data flow. The
+ * modules in Python that call them define what they compute. */
+
+#include "block_summary.h"
+#include "dominance.h"
+#include "regions.h"
+#include "values.h"
+
+static PyMethodDef functions[] = {
+    {"block_summary", block_summary, METH_VARARGS, NULL},
+    {"number_values", number_values, METH_VARARGS, NULL},
+    {"evaluate_levels", evaluate_levels, METH_VARARGS, NULL},
+    {"reverse_postorder", reverse_postorder, METH_VARARGS, NULL},
+    {"immediate_dominators", immediate_dominators, METH_VARARGS, NULL},
+    {"immediate_postdominators", immediate_postdominators, METH_VARARGS, NULL},
+    {"dominance_frontiers", dominance_frontiers, METH_VARARGS, NULL},
+    {"control_dependences", control_dependences, METH_VARARGS, NULL},
+    {"region_edges", region_edges, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_flow", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+/* Creates a class and adds it to the module; NULL with an exception. */
+static PyTypeObject *added_type(PyObject *to, PyType_Spec *spec, const char *name) {
+  PyObject *type = PyType_FromSpec(spec);
+  if (type != NULL && PyModule_AddObjectRef(to, name, type) < 0) Py_CLEAR(type);
+  return (PyTypeObject *)type;
+}
+
+PyMODINIT_FUNC PyInit__flow(void) {
+  PyObject *found = PyModule_Create(&module);
+  if (found == NULL) return NULL;
+  no_numbers = PyTuple_New(0);
+  no_registers = PyFrozenSet_New(NULL);
+  block_summary_type = added_type(found, &block_summary_spec, "BlockSummary");
+  instruction_values_type = added_type(found, &instruction_values_spec, "InstructionValues");
+  if (no_numbers != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL) {
+    for (int n = 0; n < 3; n++) Py_INCREF(no_numbers);
+    without_values = new_values(no_numbers, no_numbers, no_numbers, ABSENT, ABSENT, ABSENT);
+  }
+  if (without_values == NULL) Py_CLEAR(found);
+  return found;
+}

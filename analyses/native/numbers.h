@@ -1,0 +1,70 @@
+/* Numbers out of Python's tuples and lists, and into them. */
+
+#ifndef PTX_NUMBERS_H
+#define PTX_NUMBERS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+#include <structmember.h>
+
+static PyObject *no_numbers; /* () */
+
+static inline PyObject *new_reference(PyObject *object) {
+  Py_INCREF(object);
+  return object;
+}
+
+/* The number in an object, which indexes something with `size` items; -1 with an exception if it cannot. */
+static inline Py_ssize_t index_in(PyObject *object, Py_ssize_t size) {
+  if (object == NULL) return -1;
+  Py_ssize_t found = PyLong_AsSsize_t(object);
+  if (found >= 0 && found < size) return found;
+  if (!PyErr_Occurred()) PyErr_Format(PyExc_IndexError, "%zd is not below %zd", found, size);
+  return -1;
+}
+
+/* Whether `first` and `end` delimit instructions of all of these lists; else with an exception. */
+static int are_lists_with(PyObject *const *lists, int count, Py_ssize_t first, Py_ssize_t end) {
+  for (int n = 0; n < count; n++) {
+    if (!PyList_Check(lists[n])) {
+      PyErr_SetString(PyExc_TypeError, "a list is needed");
+      return 0;
+    }
+    if (first < 0 || first > end || end > PyList_Size(lists[n])) {
+      PyErr_SetString(PyExc_IndexError, "the list has no such instructions");
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* A tuple of `size` objects. */
+static PyObject *tuple_of(PyObject *const *objects, Py_ssize_t size) {
+  if (!size) return new_reference(no_numbers);
+  PyObject *found = PyTuple_New(size);
+  for (Py_ssize_t n = 0; found != NULL && n < size; n++) PyTuple_SetItem(found, n, new_reference(objects[n]));
+  return found;
+}
+
+/* A tuple of `size` numbers. */
+static PyObject *tuple_of_numbers(const Py_ssize_t *numbers, Py_ssize_t size) {
+  if (!size) return new_reference(no_numbers);
+  PyObject *found = PyTuple_New(size);
+  for (Py_ssize_t n = 0; found != NULL && n < size; n++) {
+    PyObject *number = PyLong_FromSsize_t(numbers[n]);
+    if (number == NULL) Py_CLEAR(found);
+    else PyTuple_SetItem(found, n, number);
+  }
+  return found;
+}
+
+/* `size` zeroed items, in memory that `PyMem_Free` frees; NULL with an exception. */
+static void *zeroed(Py_ssize_t size, size_t each) {
+  void *found = PyMem_Calloc(size ? size : 1, each);
+  if (found == NULL) PyErr_NoMemory();
+  return found;
+}
+
+#endif

@@ -1,0 +1,67 @@
+"""The functions in C accept only what the analyses give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from analyses import _flow
+from analyses._flow import InstructionValues
+from ptx_lsp.isa.matching.shape import Shape
+
+_EDGES = ((1, 2), (3,), (3,), ())
+_INTO = ((), (0,), (0,), (1, 2))
+_ORDER = (0, 2, 1, 3)
+_TREE = (-1, 0, 0, 0)
+
+
+def test_a_diamond() -> None:
+    assert _flow.reverse_postorder(_EDGES, 0) == _ORDER
+    assert _flow.immediate_dominators(_EDGES, _INTO) == _TREE
+    assert _flow.immediate_postdominators(_EDGES, _INTO, _ORDER) == (3, 3, 3, -1)
+    found = _flow.dominance_frontiers(_INTO, _ORDER, _TREE, 10)
+    assert found == ((frozenset(), {3}, {3}, frozenset()), 2)
+    assert _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, -1), 10) == (((), (0,), (0,), ()), 2)
+    assert _flow.region_edges(_EDGES, [0], [3], 10) == 4
+
+
+def test_endless_loops_are_joined_to_the_exit() -> None:
+    edges, into = ((1, 2), (1,), (2,), ()), ((), (0, 1), (0, 2), ())
+    order = _flow.reverse_postorder(edges, 0)
+    assert order == (0, 2, 1)
+    assert _flow.immediate_postdominators(edges, into, order) == (3, 3, 3, -1)
+
+
+def test_a_limit_is_kept() -> None:
+    assert _flow.dominance_frontiers(_INTO, _ORDER, _TREE, 1) is None
+    assert _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, -1), 1) is None
+    assert _flow.region_edges(_EDGES, [0, 0], [3, 3], 4) > 4
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: _flow.reverse_postorder(((1,), (2,)), 0),
+        lambda: _flow.reverse_postorder((), 0),
+        lambda: _flow.immediate_dominators(_EDGES, ()),
+        lambda: _flow.immediate_postdominators(_EDGES, _INTO, (4,)),
+        lambda: _flow.dominance_frontiers(_INTO, _ORDER, (-1, 0, 0), 10),
+        lambda: _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, 4), 10),
+        lambda: _flow.region_edges(_EDGES, [0], [], 10),
+        lambda: _flow.block_summary([()], [()], [()], [-1], [], 0, 1),
+        lambda: _flow.number_values([], [], [], [], [], 1, 0, [], 0),
+        lambda: _flow.BlockSummary(),
+    ],
+)
+def test_other_arguments_are_an_error(call: Callable[[], object]) -> None:
+    with pytest.raises((IndexError, TypeError, ValueError)):
+        call()
+
+
+def test_a_value_beyond_the_levels_is_an_error() -> None:
+    values = InstructionValues((0,), (), (7,), -1, -1, -1)
+    shape = cast(Shape, object())
+    with pytest.raises(IndexError):
+        _flow.evaluate_levels([values], [shape], {shape: 0}, set(), bytearray([1]), [-1], 0, 1)
