@@ -1,5 +1,5 @@
-"""Builds the C parser, the scanner of regular statements, the inner loops of analyses and the indices of
-instructions and rules, and puts the grammar's queries into its Python package.
+"""Builds the C parser, the other modules in C and the indices of instructions and rules, and puts
+the grammar's queries into its Python package.
 """
 
 import os
@@ -13,6 +13,7 @@ from setuptools.command.build_py import build_py
 
 GRAMMAR = Path("tree-sitter-ptx")
 SCANNER = Path("ptx_lsp", "syntax", "native")
+CORE = Path("ptx_lsp", "model", "native")
 FLOW = Path("analyses", "native")
 PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 
@@ -20,8 +21,11 @@ PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 PREPARE = """
 import sys
 from types import ModuleType
-for name in ("tree_sitter", "tree_sitter_ptx", "ptx_lsp.syntax._scanner", "analyses._flow"):
-    sys.modules[name] = ModuleType(name)  # needed only to run rules
+# needed only to run rules:
+for name in (
+    "tree_sitter", "tree_sitter_ptx", "ptx_lsp.syntax._scanner", "ptx_lsp.model._core", "analyses._flow"
+):
+    sys.modules[name] = ModuleType(name)
     sys.modules[name].__getattr__ = lambda name: type(name, (), {"__init__": lambda self, *given: None})
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.configuration import rule_index
@@ -64,6 +68,13 @@ setup(
             "ptx_lsp.syntax._scanner",
             sources=[str(SCANNER / "scanner.c")],
             depends=[str(header) for header in SCANNER.glob("*.h")],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+        ),
+        Extension(
+            "ptx_lsp.model._core",
+            sources=[str(CORE / "core.c")],
+            depends=[str(header) for header in (*CORE.glob("*.h"), SCANNER / "nodes.h")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         ),

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 from ptx_lsp.isa import special_registers
+from ptx_lsp.model._core import names_in as names_in
+from ptx_lsp.model._core import resolve_instructions, resolve_names
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.scope import Range, Scope, range_count
 from ptx_lsp.model.symbols import (
@@ -143,7 +145,9 @@ class Body:
     def resolve_plain(self, statement: nodes.Statement, scope: Scope) -> None:
         """Adds `statement` if it is an instruction or a label."""
         if isinstance(statement, nodes.Instruction):
-            self._instruction(statement, scope, {})
+            resolve_instructions(
+                (statement,), 0, self.instructions, scope, {}, self.symbols, self._missing
+            )
         elif isinstance(statement, nodes.Label):
             self._declare(statement.name, self._label(statement, None), scope)
 
@@ -165,7 +169,7 @@ class Body:
         space = declaration.space.text if declaration.space else ""
         for declarator in declaration.declarators:
             if declarator.initializer is not None:
-                self._use(declarator.initializer, scope, {})
+                self._use(declarator.initializer, scope)
             name = declarator.name
             if name.text == "_":
                 continue
@@ -204,17 +208,23 @@ class Body:
         around: list[_OpenBlock] = []
         block = _OpenBlock(body, self.scope)
         while True:
-            if block.index == len(block.statements):
+            first = block.index
+            index = resolve_instructions(
+                block.statements, first, self.instructions, block.scope, block.visible, self.symbols,
+                self._missing,
+            )  # fmt: skip
+            if index != first:
+                every += block.statements[first:index]
+                is_labelled = False
+            if index == len(block.statements):
                 if not around:
                     break
                 block = around.pop()
                 continue
-            statement = block.statements[block.index]
-            block.index += 1
+            statement = block.statements[index]
+            block.index = index + 1
             every.append(statement)
-            if isinstance(statement, nodes.Instruction):
-                self._instruction(statement, block.scope, block.visible)
-            elif isinstance(statement, nodes.Block):
+            if isinstance(statement, nodes.Block):
                 around.append(block)
                 inner = Scope(block.scope, len(self.scopes), statement.start)
                 self.scopes.append(inner)
@@ -224,27 +234,12 @@ class Body:
                 block.visible.pop(statement.name.text, None)
                 is_labelled = True
                 continue
-            elif not isinstance(statement, nodes.Location) or statement.attributes:
+            else:
                 directives.append(Directive(statement, is_labelled))
                 self._other(statement, block.scope)
                 block.visible.clear()
             is_labelled = False
         self.directives = tuple(directives)
-
-    def _instruction(self, node: nodes.Instruction, scope: Scope, visible: dict[str, Symbol]) -> None:
-        self.instructions.append(node)
-        if node.guard is not None:
-            self._use(node.guard.predicate, scope, visible)
-        symbols = self.symbols
-        for operand in node.operands:
-            if isinstance(operand, nodes.Name):  # most of them, so without a call
-                symbol = visible.get(operand.text)
-                if symbol is not None:
-                    symbols[operand.start] = symbol
-                else:
-                    self._use_name(operand, scope, visible)
-            elif not isinstance(operand, nodes.Number):
-                self._use(operand, scope, visible)
 
     def _other(self, statement: nodes.Statement, scope: Scope) -> None:
         if isinstance(statement, nodes.Declaration):
@@ -255,11 +250,11 @@ class Body:
                     self.variables.append(symbol)
         elif isinstance(statement, nodes.TargetList):
             for name in statement.names:
-                self._use_name(name, scope, {})
+                self._use(name, scope)
         elif isinstance(statement, nodes.Alias):
             for used in (statement.name, statement.aliasee):
                 if isinstance(used, nodes.Name):
-                    self._use_name(used, scope, {})
+                    self._use(used, scope)
 
     def _label(self, node: nodes.Label, following: nodes.Statement | None) -> Declared:
         name, place = node.name.text, Place(self.node.kind, node.name.start, node.name.end)
@@ -273,21 +268,15 @@ class Body:
 
     # -- names ----------------------------------------------------------------------------------
 
-    def _use(self, value: nodes.Expression, scope: Scope, visible: dict[str, Symbol]) -> None:
-        for name in names_in(value):
-            symbol = visible.get(name.text)
-            if symbol is not None:
-                self.symbols[name.start] = symbol
-            else:
-                self._use_name(name, scope, visible)
+    def _use(self, value: nodes.Expression, scope: Scope) -> None:
+        resolve_names(value, scope, {}, self.symbols, self._missing)
 
-    def _use_name(self, name: nodes.Name, scope: Scope, visible: dict[str, Symbol]) -> None:
-        text = name.text
-        symbol: Symbol | None = scope.find(text) or predefined(text)
-        if symbol is not None:
-            self.symbols[name.start] = visible[text] = symbol
-        elif text != "_":
+    def _missing(self, name: nodes.Name, scope: Scope) -> Symbol | None:
+        """The symbol of a name without an earlier declaration, if it is predefined."""
+        symbol = predefined(name.text)
+        if symbol is None and name.text != "_":
             self._pending.append(Free(name, scope.number))
+        return symbol
 
     def resolve_pending(self) -> None:
         """Resolves names without an earlier declaration: later labels, or names of the module. The labels of
@@ -346,48 +335,3 @@ def predefined(name: str) -> Predefined | None:
     if name == "WARP_SZ" or special_registers.find(name) is not None:
         return Predefined(name)
     return None
-
-
-def names_in(value: nodes.Expression) -> list[nodes.Name]:
-    """The names of an operand, in text order."""
-    found: list[nodes.Name] = []
-    _add_names(value, found)
-    return found
-
-
-def _add_names(value: nodes.Expression, found: list[nodes.Name]) -> None:
-    if isinstance(value, nodes.Name):
-        found.append(value)
-    elif isinstance(value, nodes.Number):
-        return
-    elif isinstance(value, nodes.Address):
-        _add_names_of(value.items, found)
-    elif isinstance(value, nodes.Binary):
-        _add_names(value.left, found)
-        _add_names(value.right, found)
-    elif isinstance(value, nodes.Vector | nodes.Group | nodes.InitializerList):
-        _add_names_of(value.items, found)
-    elif isinstance(value, nodes.Member):
-        _add_names(value.object, found)
-    elif isinstance(value, nodes.Pair):
-        _add_names(value.left, found)
-        if isinstance(value.right, nodes.Name):
-            found.append(value.right)
-    elif isinstance(value, nodes.Unary | nodes.Cast):
-        _add_names(value.value, found)
-    elif isinstance(value, nodes.Element):
-        found.append(value.array)
-        _add_names_of(value.indices, found)
-    elif isinstance(value, nodes.Conditional):
-        for part in (value.condition, value.then, value.otherwise):
-            _add_names(part, found)
-    elif isinstance(value, nodes.Relocation):
-        _add_names_of(value.values, found)
-
-
-def _add_names_of(values: tuple[nodes.Expression, ...], found: list[nodes.Name]) -> None:
-    for value in values:
-        if isinstance(value, nodes.Name):
-            found.append(value)
-        else:
-            _add_names(value, found)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ptx_lsp.model import _core
+from ptx_lsp.model._core import range_index as range_index
 from ptx_lsp.model.symbols import Declared, Label, Register, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import integer
 
 _DIGITS: Final = "0123456789"
-_ALL: Final = 2**32
 
 
 class Range:
@@ -29,10 +30,7 @@ class Range:
 
     def member(self, name: str) -> Register | Variable:
         """The member of the range called `name`."""
-        first = self.declared
-        if isinstance(first, Register):
-            return Register(name, first.type, first.vector, first.declarator, first.place)
-        return Variable(name, first.space, first.declaration, first.declarator, first.place)
+        return _core.member(self, name)
 
 
 class Scope:
@@ -58,27 +56,11 @@ class Scope:
 
     def find(self, name: str) -> Declared | None:
         """The symbol of `name` in this block or an enclosing one."""
-        scope: Scope | None = self
-        while scope is not None:
-            found = scope.names.get(name)
-            if found is None and scope.ranges:
-                found = scope.find_here(name)
-            if found is not None:
-                return found
-            scope = scope.parent
-        return None
+        return _core.find(self, name)
 
     def find_here(self, name: str) -> Declared | None:
-        found = self.names.get(name)
-        if found is not None or not self.ranges:
-            return found
-        base = name.rstrip(_DIGITS)
-        found_range = self.ranges.get(base)
-        if found_range is None or base == name or range_index(name, base) >= found_range.count:
-            return None
-        member = found_range.member(name)
-        self.names[name] = member
-        return member
+        """The symbol of `name` in this block."""
+        return _core.find_here(self, name)
 
     def declare(self, symbol: Declared) -> Declared | None:
         """Adds a name unless it is already declared."""
@@ -127,14 +109,6 @@ class Scope:
             for base, found in scope.ranges.items():
                 yield from (f"{base}{index}" for index in range(min(found.count, 10_000)))
             scope = scope.parent
-
-
-def range_index(name: str, base: str) -> int:
-    """The index of a name in the range `base`. To ptxas, `%r03` and `%r4294967299` are both `%r3`: it counts
-    in 32 bits, for which the last 32 digits suffice.
-    """
-    digits = name[len(base) :]
-    return int(digits if len(digits) <= 32 else digits[-32:]) % _ALL if digits else 0
 
 
 def range_count(declarator: nodes.Declarator) -> int:

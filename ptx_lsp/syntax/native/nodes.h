@@ -69,20 +69,13 @@ static int has_only(PyTypeObject *type, Py_ssize_t fields) {
   return !fields;
 }
 
-/* Looks up the node classes in the module `nodes`. */
-static int find_node_classes(void) {
-  PyObject *module = PyImport_ImportModule("ptx_lsp.syntax.nodes");
+/* Looks up classes in a module. */
+static int find_classes(const char *name, NodeClass *const *classes, size_t count) {
+  PyObject *module = PyImport_ImportModule(name);
   if (module == NULL) return -1;
-  PyObject *base = PyObject_GetAttrString(module, "Node");
-  int failed = base == NULL;
-  if (!failed) {
-    start_offset = offset_of((PyTypeObject *)base, "start");
-    end_offset = offset_of((PyTypeObject *)base, "end");
-    failed = start_offset < 0 || end_offset < 0 || !has_only((PyTypeObject *)base, 2);
-    Py_DECREF(base);
-  }
-  for (size_t n = 0; !failed && n < sizeof NODE_CLASSES / sizeof *NODE_CLASSES; n++) {
-    NodeClass *class = NODE_CLASSES[n];
+  int failed = 0;
+  for (size_t n = 0; !failed && n < count; n++) {
+    NodeClass *class = classes[n];
     class->type = (PyTypeObject *)PyObject_GetAttrString(module, class->name);
     failed = class->type == NULL;
     int field = 0;
@@ -93,8 +86,19 @@ static int find_node_classes(void) {
     failed = failed || !has_only(class->type, field);
   }
   Py_DECREF(module);
-  if (!failed && no_items == NULL) no_items = PyTuple_New(0);
-  return failed || no_items == NULL ? -1 : 0;
+  return failed ? -1 : 0;
+}
+
+/* Looks up the node classes in the module `nodes`. */
+static int find_node_classes(void) {
+  static NodeClass base = {"Node", {"start", "end"}, NULL, {0}};
+  NodeClass *const bases[] = {&base};
+  if (find_classes("ptx_lsp.syntax.nodes", bases, 1) < 0) return -1;
+  start_offset = base.offsets[0];
+  end_offset = base.offsets[1];
+  if (no_items == NULL) no_items = PyTuple_New(0);
+  if (no_items == NULL) return -1;
+  return find_classes("ptx_lsp.syntax.nodes", NODE_CLASSES, sizeof NODE_CLASSES / sizeof *NODE_CLASSES);
 }
 
 static inline void set_field(PyObject *node, Py_ssize_t offset, PyObject *value) {

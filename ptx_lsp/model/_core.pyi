@@ -1,0 +1,48 @@
+"""The passes over all names of a function (`native/core.c`)."""
+
+from collections.abc import Callable
+
+from ptx_lsp.model.scope import Range, Scope
+from ptx_lsp.model.symbols import Declared, Register, Symbol, Variable
+from ptx_lsp.syntax import nodes
+
+def names_in(value: nodes.Expression) -> list[nodes.Name]:
+    """The names of an operand, in text order."""
+
+def range_index(name: str, base: str) -> int:
+    """The index of a name in the range `base`. To ptxas, `%r03` and `%r4294967299` are both `%r3`: it counts
+    in 32 bits.
+    """
+
+def member(of: Range, name: str) -> Register | Variable:
+    """The member of a range called `name`."""
+
+def find(scope: Scope, name: str) -> Declared | None:
+    """The symbol of `name` in a block or an enclosing one."""
+
+def find_here(scope: Scope, name: str) -> Declared | None:
+    """The symbol of `name` in a block."""
+
+def resolve_names(
+    value: nodes.Expression,
+    scope: Scope,
+    visible: dict[str, Symbol],
+    symbols: dict[int, Symbol],
+    missing: Callable[[nodes.Name, Scope], Symbol | None],
+) -> None:
+    """Adds the symbols of the names of an operand to `symbols`, by start. `visible` has those that were
+    looked up since the last declaration, `missing` returns those that the scope does not have.
+    """
+
+def resolve_instructions(
+    statements: tuple[nodes.Statement, ...],
+    first: int,
+    instructions: list[nodes.Instruction],
+    scope: Scope,
+    visible: dict[str, Symbol],
+    symbols: dict[int, Symbol],
+    missing: Callable[[nodes.Name, Scope], Symbol | None],
+) -> int:
+    """Adds the instructions from index `first` on to `instructions` and resolves their names, up to the first
+    statement that is neither an instruction nor a `.loc` without attributes. Returns the index of that.
+    """

@@ -1,0 +1,19 @@
+/* The module `ptx_lsp.model._core`, see `_core.pyi`: the passes over all names of a function. */
+
+#include "names.h"
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+static PyMethodDef methods[] = {
+    {"names_in", core_names_in, METH_O, NULL},
+    {"range_index", FAST(core_range_index), METH_FASTCALL, NULL},
+    {"member", FAST(core_member), METH_FASTCALL, NULL},
+    {"find", FAST(core_find), METH_FASTCALL, NULL},
+    {"find_here", FAST(core_find_here), METH_FASTCALL, NULL},
+    {"resolve_names", FAST(core_resolve_names), METH_FASTCALL, NULL},
+    {"resolve_instructions", FAST(core_resolve_instructions), METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_core", NULL, -1, methods, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__core(void) { return PyModule_Create(&module); }
