@@ -25,6 +25,7 @@ class Options:
     kernels: bool = False
     threads: int | None = None
     maxrregcount: int | None = None
+    dynamic_shared: int | None = None
     requires: bool = False
     cfg: str | None = None
     report: str | None = None

@@ -89,6 +89,8 @@ def _shown(config: Config, path: str | None) -> Iterator[str]:
         yield f"threads = {config.threads}"
     if config.maxrregcount is not None:
         yield f"maxrregcount = {config.maxrregcount}"
+    if config.dynamic_shared is not None:
+        yield f"dynamic-shared = {config.dynamic_shared}"
     yield f"ptxas = {str(config.ptxas).lower()}"
     yield f"fail-on = {json.dumps(config.fail_on or 'error')}"
     for key, place in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):

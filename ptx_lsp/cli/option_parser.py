@@ -199,6 +199,10 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
         ".maxnreg and block sizes override it",
     )
     group.add_argument(
+        "--dynamic-shared", type=_byte_count, metavar="N",
+        help="dynamic shared memory per block in bytes, for kernels whose launch comment does not give it",
+    )
+    group.add_argument(
         "--requires", action="store_true",
         help="print the minimum .version and target of each file, and what requires them, and exit",
     )
@@ -264,6 +268,13 @@ def _register_count(text: str) -> int:
     number = _positive(text)
     if number > 255:
         raise argparse.ArgumentTypeError(f"{number} exceeds the maximum of 255 registers per thread")
+    return number
+
+
+def _byte_count(text: str) -> int:
+    number = int(text) if text.isdecimal() else -1
+    if not 0 <= number <= 1 << 20:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes from 0 to {1 << 20}")
     return number
 
 

@@ -28,6 +28,7 @@ from ptx_lsp.lint.results.reporter import find
 
 if TYPE_CHECKING:
     from ptx_lsp.cli.checking.cache import Cache
+    from ptx_lsp.lint.results.metadata import Metadata
 
 
 class Plan:
@@ -122,17 +123,21 @@ class Plan:
         targets = self._targets or own.targets
         if len(targets) > 1 and (options.fix or options.diff):
             raise UsageError("fixes support one target: use --target instead of --targets")
+        kernels = options.kernels or options.report is not None or self._reports_have_kernels
+        dynamic = own.dynamic_shared if options.dynamic_shared is None else options.dynamic_shared
         return Settings(
             rules,
             targets,
             program,
             PTXAS in rules.names,
-            kernels=options.kernels or options.report is not None or self._reports_have_kernels,
+            kernels=kernels,
             budgets=own.budgets,
             fix="unsafe" if options.unsafe_fixes else "safe" if options.fix or options.diff else "",
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
             maxrregcount=own.maxrregcount if options.maxrregcount is None else options.maxrregcount,
+            dynamic_shared=dynamic,
+            metadata=_metadata(one) if kernels or own.budgets else None,
         )
 
     def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
@@ -224,3 +229,9 @@ class Plan:
                 "nvidia-cuda-nvcc; continuing without it"
             )
         return self._program
+
+
+def _metadata(one: Input) -> Metadata | None:
+    from ptx_lsp.lint.results.metadata import metadata_beside
+
+    return metadata_beside(Path(one.path)) if one.data is None else None

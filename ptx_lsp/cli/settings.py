@@ -7,6 +7,7 @@ from typing import Literal
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.selection import Rules
+from ptx_lsp.lint.results.metadata import Metadata
 from ptx_lsp.named_tuple import NamedTuple
 
 
@@ -31,3 +32,7 @@ class Settings(NamedTuple):
     """The block size for kernels that do not fix it."""
     maxrregcount: int | None = None
     """The option of ptxas: the most registers of a kernel whose directives set no limit."""
+    dynamic_shared: int | None = None
+    """The dynamic shared memory of a block, in bytes."""
+    metadata: Metadata | None = None
+    """What Triton says about the kernel."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 
+from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.config import FILE_NAMES
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
 from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.results.metadata import metadata_beside
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
@@ -49,6 +53,13 @@ class View(NamedTuple):
     @property
     def module(self) -> Module:
         return self.snapshot.module
+
+    @property
+    def known(self) -> KnownFigures:
+        """What is known about the kernels; read from disk."""
+        path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
+        metadata = metadata_beside(Path(path)) if path is not None else None
+        return KnownFigures(self.settings.dynamic_shared, metadata)
 
     def offset(self, position: types.Position) -> int:
         return self.convert.offset(position)

@@ -32,6 +32,8 @@ class Settings(NamedTuple):
     types: bool = False
     literals: bool = True
     code_lens: bool = True
+    dynamic_shared: int | None = None
+    """Bytes of dynamic shared memory per block."""
     workspace_diagnostics: bool = False
     """Whether files that are not open are also checked."""
 
@@ -50,6 +52,7 @@ class Settings(NamedTuple):
             _flag(at(hints, "types"), own.types),
             _flag(at(hints, "literals"), own.literals),
             _flag(at(lens, "enabled"), own.code_lens),
+            _bytes(at(given, "dynamicSharedMemory"), own.dynamic_shared),
             _flag(at(given, "workspaceDiagnostics"), own.workspace_diagnostics),
         )
 
@@ -63,6 +66,7 @@ class EffectiveSettings(NamedTuple):
     targets: tuple[Target, ...]
     """The targets to check the file against; if empty, its own."""
     threads: int | None
+    dynamic_shared: int | None
     config_error: str | None = None
 
     @property
@@ -97,7 +101,9 @@ class Configurations:
             complaint, rules = f"the settings of rules: {error}", chosen(())
         targets, wrong = _targets((settings.target,) if settings.target else found.targets)
         return EffectiveSettings(
-            settings, rules, self._rules(rules), targets, found.threads, complaint or wrong
+            settings, rules, self._rules(rules), targets, found.threads,
+            found.dynamic_shared if settings.dynamic_shared is None else settings.dynamic_shared,
+            complaint or wrong,
         )
 
     def is_excluded(self, path: Path) -> bool:
@@ -141,6 +147,12 @@ def _targets(names: Iterable[str]) -> tuple[tuple[Target, ...], str | None]:
 
 def _text(value: object, otherwise: str) -> str:
     return value if isinstance(value, str) else otherwise
+
+
+def _bytes(value: object, otherwise: int | None) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    return otherwise
 
 
 def _flag(value: object, otherwise: bool) -> bool:

@@ -241,3 +241,23 @@ def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
     for options in (("--quiet", "--kernels"), ("--format", "json")):
         assert imported(*options) == "['ptx_lsp.lint.results.kernels']"
     assert "'ptx_lsp.lint.results.flow'" in imported("--quiet", "--report", str(good.with_suffix(".html")))
+
+
+def test_dynamic_shared_memory(lint: Lint, tmp_path: Path) -> None:
+    """The launch comment, else the option, else Triton's metadata; without any of them it is unknown."""
+    before = ".extern .shared .align 16 .b8 smem[];\n"
+    body = "\t.reg .b32 %r;\n\tld.shared.u32 %r, [smem];\n\tret;\n"
+    path = written(tmp_path / "k.ptx", ".reqntid 256", body, before)
+
+    def figures(*options: str) -> tuple[object, object]:
+        kernel = json.loads(lint(path, "--format", "json", *options)[1])["files"][0]["kernels"][0]
+        return kernel["dynamic_shared_bytes"], kernel["dynamic_shared_source"]
+
+    assert figures() == (None, "unknown")
+    assert "dynamic ?: the launch gives it" in lint(path, "--kernels")[1]
+    assert figures("--dynamic-shared", "49152") == (49152, "setting")
+    path.with_suffix(".json").write_text('{"name": "k", "shared": 98304, "num_warps": 8}')
+    assert figures() == (98304, "metadata")
+    launch = "// ptx-run: grid=1 block=256 shared=512 n=u32:1\n"
+    written(path, ".reqntid 256", body, before + launch)
+    assert figures("--dynamic-shared", "49152") == (512, "launch comment")

@@ -162,7 +162,7 @@ ret; }
 """
     found = launch_comments(Module.parse(text))
     assert [one.entry for one in found] == ["a", "b", "a", ""]
-    assert found[1] == LaunchComment(6, "b", (2, 3), (4, 5, 6), 7, 8, ())
+    assert found[1] == LaunchComment(6, "b", (2, 3), (4, 5, 6), 7, 8, (), has_shared=True)
     assert found[3].problem == "no kernel follows; name one with `entry=NAME`"
 
 

@@ -12,7 +12,8 @@ import {
 } from 'chart.js';
 import { color } from 'chart.js/helpers';
 
-import type { OccupancyCurve, Shape } from '../src/protocol.js';
+import type { Interval, OccupancyCurve, Shape } from '../src/protocol.js';
+import { dynamicShared, percent } from '../src/wording.js';
 import { element, onData, onTheme, post, themed } from './page.js';
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Filler, Tooltip);
@@ -77,19 +78,28 @@ function ask({ target, point }: OccupancyCurve, changed: Record<string, number |
   post({ kind: 'ask', what: { target, threads, registers, sharedBytes, ...changed } });
 }
 
-function metrics({ point, limits, registersSource }: OccupancyCurve): HTMLElement {
+function metrics({ point, own, interval, limits, registersSource, dynamicShared: dynamic }: OccupancyCurve): HTMLElement {
+  const isBound = dynamic?.bytes === null && point.sharedBytes === own.sharedBytes;
   const rows: [string, string][] = [
-    ['Occupancy', `${Math.round(point.percent ?? 0)} %`],
+    ['Occupancy', `${isBound ? 'at most ' : ''}${percent(point.percent)}${between(interval, (one) => one.percent, ' %')}`],
     ['Blocks per SM', `${point.blocksPerSm ?? '?'} of ${limits.blocksPerSm}`],
     ['Warps per SM', `${point.warpsPerSm ?? '?'} of ${limits.warpsPerSm}`],
     ['Limited by', point.limiters?.join(', ') || 'nothing'],
-    [`Registers (${registersSource})`, String(point.registers)],
+    [`Registers (${registersSource})`, `${point.registers}${between(interval, (one) => one.registers)}`],
+    ['Dynamic shared memory', dynamicShared(dynamic)],
   ];
   const list = element('dl', { class: 'metrics', 'aria-live': 'polite' });
   for (const [term, value] of rows) {
     list.append(element('div', {}, element('dt', {}, term), element('dd', {}, value)));
   }
   return list;
+}
+
+/** What both ends of the estimate give: ` (62.5 to 75 %)`. */
+function between(interval: OccupancyCurve['interval'], figure: (one: Interval) => number | null, unit = ''): string {
+  const ends = (interval ?? []).map((one) => figure(one) ?? 0).sort((one, other) => one - other);
+  const [low, high] = ends.map((one) => Number(one.toFixed(1)));
+  return low === undefined || high === undefined || low === high ? '' : ` (${low} to ${high}${unit})`;
 }
 
 function steps(data: OccupancyCurve): HTMLElement {
@@ -102,7 +112,7 @@ function plots({ point }: OccupancyCurve): HTMLElement {
   const box = element('section', { class: 'charts' });
   for (const name of NAMES) {
     const title = AXES[name].name;
-    const says = `Occupancy over ${title}: ${Math.round(point.percent ?? 0)} % at ${point[name]}`;
+    const says = `Occupancy over ${title}: ${percent(point.percent)} at ${point[name]}`;
     const canvas = element('canvas', { id: `chart-${name}`, role: 'img', 'aria-label': says });
     box.append(element('div', {}, element('h2', {}, title), element('div', { class: 'chart' }, canvas)));
   }
@@ -160,7 +170,7 @@ function plot(data: OccupancyCurve, name: keyof Shape): ChartConfiguration<'line
             title: ([item]) => `${item?.parsed.x ?? ''} ${AXES[name].name.toLowerCase()}`,
             label: ({ datasetIndex, dataIndex, parsed }) => {
               const blocks = datasetIndex === 0 ? curve[dataIndex]?.[1] : data.point.blocksPerSm;
-              return `${Math.round(parsed.y ?? 0)} %, ${blocks ?? '?'} blocks`;
+              return `${percent(parsed.y)}, ${blocks ?? '?'} blocks`;
             },
           },
         },

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { KERNEL_REPORT, type Kernel, type KernelReport } from './protocol.js';
 import type { Server } from './server.js';
 import { toRange } from './text.js';
-import { bytes, findings, occupancy, registers, registersInShort, short } from './wording.js';
+import { bytes, dynamicShared, findings, occupancy, registers, registersInShort, short } from './wording.js';
 
 export class KernelItem extends vscode.TreeItem {
   override readonly contextValue = 'kernel';
@@ -41,6 +41,7 @@ export class KernelItem extends vscode.TreeItem {
       ['Limited by', kernel.occupancy.limiters?.join(', ') || 'nothing', 'arrow-down'],
       ['Block', `${kernel.threadsPerBlock ?? '?'} threads (${kernel.threadsSource ?? 'unknown'})`, 'layout'],
       ['Shared memory', bytes(kernel.sharedBytes), 'database'],
+      ['Dynamic shared memory', dynamicShared(kernel.dynamicShared), 'database'],
       ['Local memory', bytes(kernel.localBytes), 'database'],
       ['Parameters', bytes(kernel.parameterBytes), 'symbol-parameter'],
       [

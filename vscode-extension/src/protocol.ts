@@ -16,6 +16,12 @@ export interface Occupancy {
   limiters: string[] | null;
 }
 
+/** What the launch adds to static shared memory, and what says so; `unknown` has no bytes. */
+export interface DynamicShared {
+  bytes: number | null;
+  source: string;
+}
+
 export interface Kernel {
   name: string;
   range: Range;
@@ -28,6 +34,7 @@ export interface Kernel {
     limit: number | null;
   };
   sharedBytes: number | null;
+  dynamicShared: DynamicShared | null;
   localBytes: number | null;
   parameterBytes: number | null;
   threadsPerBlock: number | null;
@@ -53,6 +60,8 @@ export interface Shape {
   sharedBytes: number;
 }
 
+export type Interval = Occupancy & { registers: number };
+
 /** The x value, blocks per SM, warps per SM, and percent. */
 export type CurvePoint = [number, number, number, number];
 
@@ -62,6 +71,10 @@ export interface OccupancyCurve {
   target: string;
   targets: string[];
   registersSource: string;
+  /** At both ends of the estimated registers. */
+  interval: [Interval, Interval] | null;
+  staticSharedBytes: number | null;
+  dynamicShared: DynamicShared | null;
   point: Shape & Occupancy;
   own: Shape;
   limits: Shape & { warpsPerSm: number; blocksPerSm: number };

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { Kernels } from './kernels.js';
 import type { Server, State } from './server.js';
 import { toRange } from './text.js';
-import { findings, occupancy, registers, registersInShort, short } from './wording.js';
+import { dynamicShared, findings, occupancy, registers, registersInShort, short } from './wording.js';
 
 const WORDS: Record<State, [text: string, tooltip: string, command: string]> = {
   starting: ['$(sync~spin) PTX', 'The PTX language server is starting', 'ptx.server.log'],
@@ -41,7 +41,7 @@ export class Status implements vscode.Disposable {
       return;
     }
     this.item.text = kernel ? `$(chip) ${short(kernel.name)}: ${registersInShort(kernel)}, ${occupancy(kernel)}` : text;
-    this.item.tooltip = kernel ? `${kernel.name}\n${registers(kernel)}, ${findings(kernel)}; click to show occupancy` : tooltip;
+    this.item.tooltip = kernel ? `${kernel.name}\n${registers(kernel)}, dynamic shared memory: ${dynamicShared(kernel.dynamicShared)}, ${findings(kernel)}; click to show occupancy` : tooltip;
     this.item.command = kernel ? 'ptx.occupancy' : command;
     this.item.show();
   }

@@ -1,6 +1,6 @@
 /** Metrics as text; `?` stands for an unknown value and `~` for an estimate. */
 
-import type { Kernel } from './protocol.js';
+import type { DynamicShared, Kernel } from './protocol.js';
 
 export function registersInShort({ registers: { estimate } }: Kernel): string {
   return estimate === null ? '? registers' : `~${estimate} registers`;
@@ -19,8 +19,22 @@ export function short(name: string): string {
 }
 const LONGEST = 24;
 
-export function occupancy({ occupancy: { percent } }: Kernel): string {
-  return percent === null ? '? % occupancy' : `${Math.round(percent)} % occupancy`;
+export function occupancy({ occupancy: { percent: known }, dynamicShared }: Kernel): string {
+  const bound = known !== null && dynamicShared?.bytes === null ? 'at most ' : '';
+  return `${bound}${percent(known)} occupancy`;
+}
+
+/** With at most one decimal place, as everywhere. */
+export function percent(value: number | null): string {
+  return value === null ? '? %' : `${Number(value.toFixed(1))} %`;
+}
+
+/** Dynamic shared memory, and what says so. */
+export function dynamicShared(found: DynamicShared | null): string {
+  if (!found || found.source === 'none') {
+    return 'none';
+  }
+  return found.bytes === null ? 'unknown' : `${bytes(found.bytes)} (${found.source})`;
 }
 
 export function bytes(size: number | null): string {

@@ -188,7 +188,10 @@ def _kernels(
         return []
     from ptx_lsp.lint.results.kernels import kernels
 
-    return kernels(module, measured, settings.threads, settings.details, settings.maxrregcount)
+    return kernels(
+        module, measured, settings.threads, settings.details, settings.maxrregcount,
+        settings.dynamic_shared, settings.metadata,
+    )
 
 
 def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> list[Reported]:

@@ -75,6 +75,8 @@ def _tiles(row: Kernel) -> Iterator[_Tile]:
     of = f"exact for {known.registers} registers ({known.registers_source})"
     if known.registers_source == "estimate":
         of = f"exact for the estimated {known.registers} registers"
+    if row.dynamic_shared is not None and row.dynamic_shared.size is None:
+        of += "; at most, for dynamic shared memory is unknown"
     limiters = ", ".join(known.limiters or ())
     measured = row.measured
     threads = row.threads_per_block or known.threads_per_block
@@ -106,6 +108,17 @@ def _tiles(row: Kernel) -> Iterator[_Tile]:
     for name, figure, value, kind in tiles:
         if value is not None:
             yield _Tile(name, figure, f"{value:g}" if isinstance(value, float) else str(value), kind)
+        if figure == "shared_bytes":
+            yield from _dynamic(row)
+
+
+def _dynamic(row: Kernel) -> Iterator[_Tile]:
+    """Only of kernels that use it."""
+    found = row.dynamic_shared
+    if found is not None and found.source != "none":
+        size = "?" if found.size is None else str(found.size)
+        kind = "unknown: the launch gives it" if found.size is None else f"from the {found.source}"
+        yield _Tile("Dynamic shared memory, bytes", "dynamic_shared_bytes", size, kind)
 
 
 def _curves(found: Occupancy) -> Iterator[str]:

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 
 from ptx_lsp.executor.launching.specs import TYPES, is_object
 from ptx_lsp.executor.machine.tensor_map import SIZE
+from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES, MAX_THREADS_PER_BLOCK
+from ptx_lsp.model.calls.dynamic_shared import uses_dynamic_shared
+from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.instructions.layout import size_bytes
+from ptx_lsp.model.instructions.layout import shared_bytes, size_bytes
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared, Variable
 
@@ -51,6 +54,8 @@ class LaunchComment:
     cluster: tuple[int, ...] = ()
     bound: tuple[tuple[str, str], ...] = ()
     """The names of variables that are textures, samplers and surfaces, and their SPECs."""
+    has_shared: bool = False
+    """Whether the comment gives the dynamic shared memory."""
 
 
 def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
@@ -69,12 +74,21 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
     return tuple(found)
 
 
-def suggestion(kernel: Function) -> str:
-    """An initial launch comment: one warp, a buffer of 32 elements per 64-bit parameter, a tensor per
-    parameter of the size of a tensor map, and an object per texture, sampler and surface that the kernel
-    names.
+def suggestion(kernel: Function, dynamic_bytes: int | None = None) -> str:
+    """An initial launch comment that a device accepts: the smallest grid, the block and the cluster that the
+    directives demand or allow, otherwise one warp; dynamic shared memory if the kernel uses it.
+
+    `dynamic_bytes` is its size if that is known; otherwise it is what every device grants. Each 64-bit
+    parameter is a buffer with an element per thread, for a kernel of several sizes of a square of 32. There
+    is a tensor per parameter of the size of a tensor map, and an object per texture, sampler and surface that
+    the kernel names.
     """
-    words = ["grid=1", "block=32"]
+    words, threads = _shape(kernel)
+    if uses_dynamic_shared(kernel):
+        left = max(0, MAX_STATIC_SHARED_BYTES - (shared_bytes(kernel) or 0))
+        words.append(f"shared={left if dynamic_bytes is None else dynamic_bytes}")
+    sizes = sum(one.type[2:] == "32" and one.type[1:2] != "f" for one in kernel.launched)
+    elements = max(threads, 32 * 32 if sizes > 1 else 32)
     for parameter in kernel.launched:
         sort, bits = parameter.type[1:2], parameter.type[2:]
         if parameter.type in _OBJECTS:
@@ -83,7 +97,7 @@ def suggestion(kernel: Function) -> str:
             is_map = size_bytes(parameter) == SIZE  # no value of another structure could be written here
             words.append(f"{parameter.name}={_TENSOR if is_map else '?'}")
         elif bits == "64" and sort != "f":
-            words.append(f"{parameter.name}=f32:zeros(32)")
+            words.append(f"{parameter.name}=f32:zeros({elements})")
         elif parameter.type[1:] in TYPES:
             words.append(f"{parameter.name}={parameter.type[1:]}:{32 if sort != 'f' else 1}")
         else:
@@ -93,6 +107,32 @@ def suggestion(kernel: Function) -> str:
     return f"// ptx-run: {' '.join(words)}"
 
 
+def _shape(kernel: Function) -> tuple[list[str], int]:
+    """The words for grid, block and cluster, and the threads of the grid."""
+    heads = effective_directives(kernel)
+    block = _WARP
+    for name in (".reqntid", ".maxntid"):
+        given = heads.last(name)
+        if given is not None and given.extent is not None and given.product:
+            is_possible = 0 < given.product <= MAX_THREADS_PER_BLOCK
+            block = given.extent if name == ".reqntid" or is_possible else _WARP
+            break
+    required = heads.last(".reqnctapercluster")
+    cluster = required.extent if required is not None and required.product else None
+    blocks = cluster if cluster is not None and heads.last(".blocksareclusters") is None else (1, 1, 1)
+    words = [f"grid={_written(blocks)}", f"block={_written(block)}"]
+    if cluster is None and heads.last(".explicitcluster") is not None:
+        words.append("cluster=1")
+    return words, math.prod((*block, *(cluster or ())))
+
+
+def _written(size: tuple[int, int, int]) -> str:
+    """`2,1,3`, without ones at the end."""
+    x, y, z = size
+    return f"{x},{y},{z}" if z > 1 else f"{x},{y}" if y > 1 else str(x)
+
+
+_WARP = (32, 1, 1)
 _OBJECTS = {
     ".texref": "texture(f32:zeros({size}),{words})", ".surfref": "surface(f32:zeros({size}),{words})",
     ".samplerref": "sampler()",
@@ -164,6 +204,7 @@ def _read(line: int, kernel: Function, text: str) -> LaunchComment:
         _number("shared", values.get("shared", "0")), _number("seed", values.get("seed", "0")),
         tuple(specs[at] for at in range(len(names))),
         cluster=_sizes("cluster", values["cluster"]) if "cluster" in values else (), bound=tuple(bound),
+        has_shared="shared" in values,
     )
 
 

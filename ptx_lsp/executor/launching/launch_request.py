@@ -12,6 +12,7 @@ from ptx_lsp.executor.launching.launch_validation import launch_error
 from ptx_lsp.executor.machine.data_segment import ModuleMemory
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import Dimensions, LaunchConfig
+from ptx_lsp.model.calls.dynamic_shared import uses_dynamic_shared
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 
@@ -38,6 +39,7 @@ def launch_config_of(
     shape = LaunchConfig(
         blocks, _dimensions(block, "block"), image.shared_bytes, dynamic_bytes, image.local_bytes, clusters,
         is_explicit_cluster=cluster is not None or demanded is not None,
+        uses_dynamic_bytes=uses_dynamic_shared(kernel),
     )
     message = launch_error(kernel, shape)
     if not message and shape.blocks >= _MOST_BLOCKS:

@@ -189,6 +189,9 @@ class Spaces:
             high = int(addresses.max())
         if high + size > limit:
             name = f"{space} memory, of {limit} bytes"
+            if space == ".shared" and wave.launch.uses_dynamic_bytes:
+                dynamic = wave.launch.dynamic_bytes
+                name += f" ({dynamic} of them dynamic: set `shared=BYTES`, or `ptx-run --shared BYTES`)"
             self._fail(wave, addresses + np.uint64(size) > limit, addresses, mask, name)
         self._check_alignment(wave, addresses, size, mask)
         if rows is None:

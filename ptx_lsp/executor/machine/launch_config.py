@@ -30,6 +30,8 @@ class LaunchConfig:
     cluster: Dimensions = (1, 1, 1)
     is_explicit_cluster: bool = False
     workspace: int = 0
+    uses_dynamic_bytes: bool = False
+    """Whether the kernel names dynamic shared memory."""
 
     @property
     def blocks(self) -> int:

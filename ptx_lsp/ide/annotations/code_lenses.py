@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
-from ptx_lsp.ide.cursor.kernel_metrics import MANY, kernel_metrics, limiters_text, registers_text
+from ptx_lsp.ide.cursor.kernel_metrics import (
+    MANY,
+    NOTHING_KNOWN,
+    KnownFigures,
+    dynamic_shared_text,
+    kernel_metrics,
+    limiters_text,
+    percent_text,
+    registers_text,
+)
 from ptx_lsp.ide.cursor.occurrences import occurrences
 from ptx_lsp.ide.cursor.symbol_at import SymbolReference
 from ptx_lsp.ide.hover.function import function_named
@@ -42,7 +51,7 @@ def code_lenses(module: Module) -> tuple[Lens, ...]:
     return tuple(found)
 
 
-def title(module: Module, lens: Lens) -> str:
+def title(module: Module, lens: Lens, known: KnownFigures = NOTHING_KNOWN) -> str:
     """The text of a lens; empty if its function no longer exists or nothing is known."""
     symbol = module.definition(lens.name)
     function = function_named(module, symbol) if symbol is not None else None
@@ -56,7 +65,7 @@ def title(module: Module, lens: Lens) -> str:
     count = len(function.body.instructions)
     if count > MANY:
         return f"{count} instructions"
-    return figures_in_words(kernel_metrics(function))
+    return figures_in_words(kernel_metrics(function, known))
 
 
 def _comments(module: Module) -> tuple[LaunchComment, ...]:
@@ -86,7 +95,8 @@ def figures_in_words(row: Kernel) -> str:
         parts.append(f"cannot be launched: {limiters_text(row)}")
     elif found.percent is not None:
         best = " at best" if row.threads_source == "best" else ""
-        parts.append(f"{found.percent:g} % occupancy{best}, limited by {limiters_text(row)}")
+        parts.append(f"{percent_text(row)} occupancy{best}, limited by {limiters_text(row)}")
+    parts.append(dynamic_shared_text(row))
     branches = row.branches
     every = sum(one or 0 for one in (branches.uniform, branches.divergent, branches.unknown))
     if every:

@@ -6,6 +6,7 @@ from ptx_lsp.ide.completion.directive import after_directive, statement_directiv
 from ptx_lsp.ide.completion.opcode import next_modifiers, opcodes
 from ptx_lsp.ide.completion.operand import components, operands, predicates
 from ptx_lsp.ide.completion.suggestion import Suggestion
+from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
 from ptx_lsp.ide.cursor.partial_statement import PartialStatement, partial_statement
 from ptx_lsp.ide.hover.function import function_text, predefined_text
 from ptx_lsp.ide.hover.instruction import modifier_text, opcode_text
@@ -37,7 +38,7 @@ def completion(module: Module, offset: int) -> Completion | None:
     return Completion(typing.span, whole, tuple(found)) if found else None
 
 
-def documentation(module: Module, key: str) -> str | None:
+def documentation(module: Module, key: str, known: KnownFigures = NOTHING_KNOWN) -> str | None:
     """The documentation of a suggestion as Markdown, by its `key`; None if there is none."""
     sort, _, name = key.partition(" ")
     match sort:
@@ -54,7 +55,7 @@ def documentation(module: Module, key: str) -> str | None:
             return pragma_text(module, name)
         case "function":
             symbol = module.definition(name)
-            return function_text(module, symbol) if symbol is not None else None
+            return function_text(module, symbol, known) if symbol is not None else None
         case "special":
             return predefined_text(module, name)
         case _:

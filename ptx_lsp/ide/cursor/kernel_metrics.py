@@ -6,18 +6,33 @@ from __future__ import annotations
 
 from ptx_lsp.facts import fact, is_computed
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
-from ptx_lsp.lint.results.kernels import kernel
+from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
+from ptx_lsp.lint.results.kernels import kernel, with_dynamic_shared
+from ptx_lsp.lint.results.metadata import Metadata
 from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
+from ptx_lsp.named_tuple import NamedTuple
 
 MANY = 20_000
 """With more instructions, computing the metrics takes longer than an editor should wait."""
 
 
-def kernel_metrics(function: Function) -> Kernel:
+class KnownFigures(NamedTuple):
+    """What is known about the kernels of a file from elsewhere than its text."""
+
+    dynamic_shared: int | None = None
+    """Bytes per block, from the settings."""
+    metadata: Metadata | None = None
+
+
+NOTHING_KNOWN = KnownFigures()
+
+
+def kernel_metrics(function: Function, known: KnownFigures = NOTHING_KNOWN) -> Kernel:
     """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text."""
-    return kernel(function) if calls(function) else _cached_metrics(function)
+    row = kernel(function) if calls(function) else _cached_metrics(function)
+    return with_dynamic_shared(row, dynamic_shared(function, known.dynamic_shared, known.metadata))
 
 
 def is_cached(function: Function) -> bool:
@@ -44,13 +59,13 @@ def registers_text(row: Kernel) -> str:
 
 
 def occupancy_text(row: Kernel) -> str:
-    """`75 % occupancy with 256 threads in a block (6 blocks, 48 warps an SM), limited by registers`."""
+    """`75 % occupancy with 256 threads per block: 6 blocks, 48 warps per SM, limited by registers`."""
     found = row.occupancy
     if found.percent is None or found.threads_per_block is None:
         return ""
     if not found.blocks_per_sm:
         return f"cannot be launched: {limiters_text(row)}"
-    percent = f"{found.percent:g} %"
+    percent = percent_text(row)
     size = f"{found.threads_per_block} threads per block"
     best = " (the best block size; no directive fixes one)" if row.threads_source == "best" else ""
     resident = (
@@ -58,6 +73,23 @@ def occupancy_text(row: Kernel) -> str:
         f"{_counted(found.warps_per_sm or 0, 'warp')} per SM"
     )
     return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_text(row)}"
+
+
+def percent_text(row: Kernel) -> str:
+    """`37.5 %`; without the dynamic shared memory, `at most 37.5 %`."""
+    percent = row.occupancy.percent
+    bound = "at most " if row.dynamic_shared is not None and row.dynamic_shared.size is None else ""
+    return "" if percent is None else f"{bound}{percent:g} %"
+
+
+def dynamic_shared_text(row: Kernel) -> str:
+    """`49152 bytes of dynamic shared memory (launch comment)`; empty if the kernel has none."""
+    found = row.dynamic_shared
+    if found is None or found.source == "none":
+        return ""
+    if found.size is None:
+        return "dynamic shared memory unknown"
+    return f"{found.size} bytes of dynamic shared memory ({found.source})"
 
 
 def limiters_text(row: Kernel) -> str:

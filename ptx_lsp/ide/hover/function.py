@@ -6,6 +6,9 @@ import re
 
 from analyses.occupancy.launch_bounds import launch_bounds
 from ptx_lsp.ide.cursor.kernel_metrics import (
+    NOTHING_KNOWN,
+    KnownFigures,
+    dynamic_shared_text,
     is_cached,
     kernel_metrics,
     occupancy_text,
@@ -31,13 +34,15 @@ must already be cached.
 """
 
 
-def function_text(module: Module, symbol: FunctionName) -> str:
+def function_text(
+    module: Module, symbol: FunctionName, known: KnownFigures = NOTHING_KNOWN
+) -> str:
     """The text for a kernel or function, for any use of its name."""
     found = module.definition(symbol.name) or symbol
     function = function_named(module, found)
     return paragraphs([
         fenced(signature(module, found)),
-        listed(_lines(module, found, function)),
+        listed(_lines(module, found, function, known)),
         launch_text(module, found.name) if found.is_kernel else "",
     ])
 
@@ -59,7 +64,9 @@ def signature(module: Module, symbol: FunctionName) -> str:
     return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}..."
 
 
-def _lines(module: Module, symbol: FunctionName, function: Function | None) -> list[str]:
+def _lines(
+    module: Module, symbol: FunctionName, function: Function | None, known: KnownFigures
+) -> list[str]:
     name = nodes.Name(symbol.place.start, symbol.place.end, symbol.name)
     span = module.span(symbol.place)
     used = [
@@ -74,7 +81,7 @@ def _lines(module: Module, symbol: FunctionName, function: Function | None) -> l
         lines.append(f"{count} instruction{'s' if count != 1 else ''}")
         is_small = count <= _SOON
         if symbol.is_kernel and (is_small or is_cached(function)):
-            lines += kernel_lines(kernel_metrics(function), function)
+            lines += kernel_lines(kernel_metrics(function, known), function)
     if not symbol.is_kernel or used:
         lines.append(f"used {len(used)} times" if len(used) != 1 else "used once")
     return lines
@@ -95,6 +102,7 @@ def kernel_lines(row: Kernel, function: Function) -> list[str]:
         if size
     ]
     lines.append(", ".join(memory))
+    lines.append(dynamic_shared_text(row))
     lines.append(_bounds(function))
     branches = row.branches
     if branches.uniform is not None and (branches.uniform or branches.divergent or branches.unknown):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
+from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
 from ptx_lsp.ide.cursor.literal import meaning
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.symbol_at import resolve_symbol
@@ -37,7 +38,7 @@ class Hover(NamedTuple):
     markdown: str
 
 
-def hover(module: Module, offset: int) -> Hover | None:
+def hover(module: Module, offset: int, known: KnownFigures = NOTHING_KNOWN) -> Hover | None:
     """The hover at `offset`; None if there is nothing to show."""
     place = cursor_context(module, offset)
     if place is None:
@@ -48,7 +49,7 @@ def hover(module: Module, offset: int) -> Hover | None:
         case nodes.Number() as number:
             return _number(place, number)
         case nodes.Name() as name:
-            return _name(place, name) or _token(place)
+            return _name(place, name, known) or _token(place)
         case nodes.String() as string:
             return _made(place.span(string), pragma_text(module, string.text)) or _token(place)
         case _:
@@ -112,7 +113,7 @@ def _number(place: CursorContext, number: nodes.Number) -> Hover | None:
             return _made(span, paragraphs([code(number.text), listed(lines)]) if lines else None)
 
 
-def _name(place: CursorContext, name: nodes.Name) -> Hover | None:
+def _name(place: CursorContext, name: nodes.Name, known: KnownFigures) -> Hover | None:
     span = place.span(name)
     above = place.parent(name)
     match above:
@@ -124,7 +125,7 @@ def _name(place: CursorContext, name: nodes.Name) -> Hover | None:
             pass
     found = resolve_symbol(place)
     if found is not None:
-        return Hover(span, symbol_text(place, found))
+        return Hover(span, symbol_text(place, found, known))
     return _made(span, _word(place, name.text)) if name.text[:1] == "." else None
 
 

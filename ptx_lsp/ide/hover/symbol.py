@@ -8,6 +8,7 @@ from analyses.control_flow.cfg import cfg
 from analyses.divergence.uniformity import uniformity
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, statement_before
+from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
 from ptx_lsp.ide.cursor.live_range import live_lines, shown
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.occurrences import Occurrence, is_range, occurrences
@@ -43,7 +44,9 @@ _SOON = 1000
 """
 
 
-def symbol_text(place: CursorContext, found: SymbolReference) -> str:
+def symbol_text(
+    place: CursorContext, found: SymbolReference, known: KnownFigures = NOTHING_KNOWN
+) -> str:
     """The text for a name in the file."""
     module = place.module
     symbol = found.symbol
@@ -57,13 +60,13 @@ def symbol_text(place: CursorContext, found: SymbolReference) -> str:
         case Prototype() | TargetTable() | AggregateName():
             return _declared(module, found, symbol)
         case FunctionName():
-            return function_text(module, symbol)
+            return function_text(module, symbol, known)
         case AliasName():
             aliasee = symbol.node.aliasee
             name = aliasee.text if isinstance(aliasee, nodes.Name) else ""
             real = module.definition(name)
             head = f"{code(symbol.name)} is an alias of {code(name)}."
-            return paragraphs([head, function_text(module, real) if real is not None else ""])
+            return paragraphs([head, function_text(module, real, known) if real is not None else ""])
         case Predefined():
             return predefined_text(module, symbol.name)
 

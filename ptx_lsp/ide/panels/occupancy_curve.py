@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from analyses.occupancy.calculator import Occupancy, occupancy_of
 from analyses.occupancy.curves import headroom, over_registers, over_shared, over_threads, steps
 from analyses.registers.register_estimate import register_estimate
-from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics
+from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures, kernel_metrics
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.results.kernels import resident
-from ptx_lsp.lint.results.report import RegistersSource
+from ptx_lsp.lint.results.report import DynamicShared, Kernel, RegistersSource
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -31,6 +31,12 @@ class OccupancyCurve(NamedTuple):
     own: Occupancy
     point: Occupancy
     registers_source: RegistersSource
+    interval: tuple[Occupancy, Occupancy] | None
+    """The occupancy for the lowest and the highest of the estimated registers; None if those of `point` are
+    no estimate.
+    """
+    static_shared: int | None
+    dynamic_shared: DynamicShared | None
     over_threads: tuple[Occupancy, ...]
     over_registers: tuple[Occupancy, ...]
     over_shared: tuple[Occupancy, ...]
@@ -39,15 +45,18 @@ class OccupancyCurve(NamedTuple):
 
 
 def occupancy_curve(
-    function: Function, shape: Shape | None = None, target: Target | None = None
+    function: Function, shape: Shape | None = None, target: Target | None = None,
+    known: KnownFigures = NOTHING_KNOWN,
 ) -> OccupancyCurve | None:
     """The curves for the file's target or another one; None if the kernel has no metrics for it."""
-    row = kernel_metrics(function)
+    row = kernel_metrics(function, known)
     if target is not None and str(target) != row.target:
         estimate = register_estimate(function, target)
         registers = estimate.estimate if estimate is not None else None
+        interval = (estimate.low, estimate.high) if estimate is not None else (None, None)
         row = row._replace(
             target=str(target),
+            registers=row.registers._replace(estimate=registers, low=interval[0], high=interval[1]),
             occupancy=row.occupancy._replace(registers=registers, registers_source="estimate"),
         )
     try:
@@ -63,11 +72,22 @@ def occupancy_curve(
         own,
         point,
         row.occupancy.registers_source or "estimate",
+        _interval(row, point),
+        row.shared_bytes,
+        row.dynamic_shared,
         over_threads(point),
         over_registers(point),
         over_shared(point),
         tuple(next_steps(point)),
     )
+
+
+def _interval(row: Kernel, point: Occupancy) -> tuple[Occupancy, Occupancy] | None:
+    known = row.registers
+    is_own = point.block.registers_per_thread == row.occupancy.registers
+    if not is_own or row.occupancy.registers_source != "estimate" or known.low is None or known.high is None:
+        return None
+    return _with(point, Shape(registers=known.low)), _with(point, Shape(registers=known.high))
 
 
 def _with(own: Occupancy, shape: Shape) -> Occupancy:

@@ -20,6 +20,7 @@ from ptx_lsp.lint.configuration.config_values import (
     REGISTERS,
     RULE,
     SEVERITY,
+    SHARED,
     TARGET,
     THREADS,
     Kind,
@@ -60,6 +61,7 @@ class Config(NamedTuple):
     targets: tuple[str, ...] = ()
     threads: int | None = None
     maxrregcount: int | None = None
+    dynamic_shared: int | None = None
     ptxas: bool = False
     fail_on: Literal["error", "warning", "info"] | None = None
     budgets: Budgets = ()
@@ -120,6 +122,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             targets=targets,
             threads=_get(given, "threads", THREADS),
             maxrregcount=_get(given, "maxrregcount", REGISTERS),
+            dynamic_shared=_get(given, "dynamic-shared", SHARED),
             ptxas=_get(given, "ptxas", FLAG) or False,
             fail_on=cast(Literal["error", "warning", "info"] | None, level),
             budgets=_get(given, "budgets", _BUDGETS) or (),
@@ -298,6 +301,10 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "maxrregcount": (
         REGISTERS.schema,
         ("Registers per thread at most, for kernels whose directives set no limit."),
+    ),
+    "dynamic-shared": (
+        SHARED.schema,
+        "Bytes of dynamic shared memory per block, for kernels whose launch comment does not give it.",
     ),
     "ptxas": (FLAG.schema, "Whether to run ptxas as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),

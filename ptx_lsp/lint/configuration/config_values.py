@@ -112,13 +112,13 @@ def _flag(value: object, key: str) -> bool:
     return value
 
 
-def _number_to(most: int) -> Kind[int]:
+def _number_to(most: int, least: int = 1) -> Kind[int]:
     def read(value: object, key: str) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise WrongValueError(f"`{key}` must be a number from 1 to {most}, not {shown(value)}")
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise WrongValueError(f"`{key}` must be a number from {least} to {most}, not {shown(value)}")
         return value
 
-    return Kind(read, {"type": "integer", "minimum": 1, "maximum": most})
+    return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
 
 
 def _pattern(value: object, key: str) -> str:
@@ -180,6 +180,7 @@ PATH = Kind(_path, {"type": "string", "minLength": 1})
 FLAG = Kind(_flag, {"type": "boolean"})
 THREADS = _number_to(1024)
 REGISTERS = _number_to(255)
+SHARED = _number_to(1 << 20, 0)
 PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})
 RULE = Kind(_rule, {"type": "string", "minLength": 1})
 TARGET = Kind(_target, {"type": "string", "pattern": "^(sm|compute)_[0-9]+[af]?$"})

@@ -124,6 +124,8 @@ def _kernel(kernel: Kernel) -> Value:
         "target": kernel.target,
         "registers": kernel.registers._asdict(),
         "shared_bytes": kernel.shared_bytes,
+        "dynamic_shared_bytes": kernel.dynamic_shared.size if kernel.dynamic_shared else None,
+        "dynamic_shared_source": kernel.dynamic_shared.source if kernel.dynamic_shared else None,
         "local_bytes": kernel.local_bytes,
         "parameter_bytes": kernel.parameter_bytes,
         "threads_per_block": kernel.threads_per_block,

@@ -67,6 +67,14 @@ def _limiters(kernel: Kernel) -> str | None:
     return None if limiters is None else ", ".join(limiters)
 
 
+def _dynamic_shared(kernel: Kernel) -> str | int | None:
+    """Only of kernels that use it."""
+    found = kernel.dynamic_shared
+    if found is None or found.source == "none":
+        return None
+    return "?" if found.size is None else found.size
+
+
 def _branches(kernel: Kernel) -> str | None:
     found = kernel.branches
     return None if found.uniform is None else f"{found.uniform}/{found.divergent}/{found.unknown}"
@@ -80,6 +88,7 @@ _COLUMNS: tuple[tuple[str, str, Figure], ...] = (
     ("live at peak", "estimated", lambda k: k.registers.peak_live),
     ("shared", "bytes", lambda k: k.shared_bytes),
     ("shared", "measured", lambda k: k.measured and k.measured.shared_bytes),
+    ("dynamic", "shared", _dynamic_shared),
     ("local", "bytes", lambda k: k.local_bytes),
     ("stack", "measured", lambda k: k.measured and k.measured.stack_bytes),
     ("spill stores", "measured", lambda k: k.measured and k.measured.spill_store_bytes),
@@ -107,6 +116,8 @@ def _legend(kernels: Sequence[Kernel]) -> Iterator[str]:
         for kernel in kernels
     ):
         yield "best: no directive sets the block size; use --threads"
+    if any(kernel.dynamic_shared is not None and kernel.dynamic_shared.size is None for kernel in kernels):
+        yield "dynamic ?: the launch gives it, and occupancy may be lower; use --dynamic-shared"
     if any(kernel.branches.uniform is not None for kernel in kernels):
         yield "unif/div/?: branches proven uniform within a warp, possibly divergent, or unknown"
     yield "all other values are exact"

@@ -128,7 +128,16 @@ def _kernel(kernel: Kernel) -> tuple[str, ...]:
         code(kernel.name),
         prose(kernel.target or "?"),
         str(registers.measured) if registers.measured is not None else estimate,
-        f"{kernel.shared_bytes} B" if kernel.shared_bytes is not None else "?",
+        _shared(kernel),
         spills,
         f"{about}{percent:g} %" if percent is not None else "?",
     )
+
+
+def _shared(kernel: Kernel) -> str:
+    """`1024 B`, with dynamic shared memory `1024 + 8192 B`."""
+    static = "?" if kernel.shared_bytes is None else str(kernel.shared_bytes)
+    dynamic = kernel.dynamic_shared
+    if dynamic is not None and dynamic.source != "none":
+        static += f" + {'?' if dynamic.size is None else dynamic.size}"
+    return static if static == "?" else f"{static} B"

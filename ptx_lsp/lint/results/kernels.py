@@ -20,8 +20,11 @@ from analyses.occupancy.calculator import occupancy
 from analyses.occupancy.curves import best_block_size
 from analyses.registers.register_estimate import register_estimate
 from ptx_lsp.lint.failures import report_failure
+from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
+from ptx_lsp.lint.results.metadata import Metadata
 from ptx_lsp.lint.results.report import (
     Branches,
+    DynamicShared,
     Kernel,
     Measured,
     Occupancy,
@@ -46,16 +49,23 @@ def kernels(
     threads: int | None = None,
     with_details: bool = False,
     maxrregcount: int | None = None,
+    dynamic: int | None = None,
+    metadata: Metadata | None = None,
 ) -> list[Kernel]:
-    """One row per kernel definition, in order.
+    """One row per kernel definition, in order, with its dynamic shared memory.
 
     `measured` are the metrics of ptxas by kernel name. `threads` is the block size if no `.reqntid` fixes it
-    and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas.
+    and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas. `dynamic` and `metadata` say how much
+    dynamic shared memory kernels have.
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
-    return [
+    rows = (
         kernel(function, (measured or {}).get(function.name), threads, with_details, maxrregcount)
         for function in defined
+    )
+    return [
+        with_dynamic_shared(row, dynamic_shared(function, dynamic, metadata))
+        for row, function in zip(rows, defined, strict=True)
     ]
 
 
@@ -66,7 +76,7 @@ def kernel(
     with_details: bool = False,
     maxrregcount: int | None = None,
 ) -> Kernel:
-    """The row of one kernel."""
+    """The row of one kernel, without its dynamic shared memory."""
     module = function.module
     start = module.span(function.symbol.place).start
     row = Kernel(
@@ -94,9 +104,24 @@ def resident(row: Kernel) -> Resident | None:
     if row.target is None or known.threads_per_block is None or known.registers is None:
         return None
     return occupancy(
-        row.target, known.threads_per_block, known.registers, _shared(row) or 0,
+        row.target, known.threads_per_block, known.registers, all_shared(row) or 0,
         cluster_size=row.cluster_size,
     )
+
+
+def with_dynamic_shared(row: Kernel, found: DynamicShared) -> Kernel:
+    """The row with its dynamic shared memory, as far as that is known, in the occupancy."""
+    if row.dynamic_shared == found:
+        return row
+    row = row._replace(dynamic_shared=found)
+    return row._replace(occupancy=_occupancy(row)) if found.size else row
+
+
+def all_shared(row: Kernel) -> int | None:
+    """The shared memory per block, static and dynamic, as far as the latter is known."""
+    static = _shared(row)
+    dynamic = row.dynamic_shared.size if row.dynamic_shared is not None else None
+    return None if static is None else static + (dynamic or 0)
 
 
 def _computed(
@@ -162,7 +187,7 @@ def _occupancy(row: Kernel) -> Occupancy:
     """The occupancy at the known block size, else at the best one (`occupancy_curves`)."""
     measured, estimate = row.registers.measured, row.registers.estimate
     registers = estimate if measured is None else measured
-    shared = _shared(row)
+    shared = all_shared(row)
     if row.target is None or registers is None or shared is None:
         return Occupancy()
     try:

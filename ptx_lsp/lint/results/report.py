@@ -130,6 +130,16 @@ class Occupancy(NamedTuple):
     registers_source: RegistersSource | None = None
 
 
+DynamicSharedSource: TypeAlias = Literal["none", "launch comment", "setting", "metadata", "unknown"]
+
+
+class DynamicShared(NamedTuple):
+    """The dynamic shared memory per block, in bytes, and what says so; `lint/results/dynamic_shared.py`."""
+
+    size: int | None
+    source: DynamicSharedSource
+
+
 class Branches(NamedTuple):
     """The number of branches proved uniform within a warp, of divergent ones, and of undecided ones."""
 
@@ -166,6 +176,8 @@ class Kernel(NamedTuple):
     measured: Measured | None = None
     instructions: tuple[tuple[str, int], ...] = ()
     """The number of instructions per spelling, the most frequent first."""
+    dynamic_shared: DynamicShared | None = None
+    """Included in the occupancy as far as it is known; None if it was not determined."""
     details: Details | None = None
     """Only with `--report`, and for the first target."""
 

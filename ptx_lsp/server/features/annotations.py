@@ -8,7 +8,6 @@ from lsprotocol import types
 
 from ptx_lsp.ide.annotations.code_lenses import Lens, LensSort, code_lenses, title
 from ptx_lsp.ide.annotations.inlay_hints import HintSort, InlayHint, Shown, inlay_hints
-from ptx_lsp.model.module import Module
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.feature import answer, handler
 from ptx_lsp.server.json import Json, at, text
@@ -66,14 +65,14 @@ async def on_code_lens_resolve(session: Session, lens: types.CodeLens) -> types.
     data = cast(object, lens.data)
     uri, name, sort = (text(at(data, key)) or "" for key in ("uri", "name", "sort"))
     view = await session.view(uri)
-    told = "" if view is None else await session.threads.answer(_title, view.module, name, sort)
+    told = "" if view is None else await session.threads.answer(_title, view, name, sort)
     lens.command = _command(session.client, told, uri, name, sort)
     return lens
 
 
-def _title(module: Module, name: str, sort: str) -> str:
+def _title(view: View, name: str, sort: str) -> str:
     known: LensSort | None = next((one for one in _SORTS if one == sort), None)
-    return title(module, Lens(Span(0, 0), known, name)) if known is not None else ""
+    return title(view.module, Lens(Span(0, 0), known, name), view.known) if known is not None else ""
 
 
 def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types.Command:

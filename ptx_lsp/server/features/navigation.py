@@ -17,7 +17,7 @@ from ptx_lsp.server.session import View
 
 @answer(types.TEXT_DOCUMENT_HOVER, at_once=True)
 def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
-    found = hover(view.module, view.offset(params.position))
+    found = hover(view.module, view.offset(params.position), view.known)
     if found is None:
         return None
     return types.Hover(view.convert.markup(found.markdown), view.convert.range(found.span))

@@ -27,6 +27,7 @@ from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 from ptx_lsp.lint.results.flow import flow, pressure_along
+from ptx_lsp.lint.results.report import DynamicShared
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
@@ -53,7 +54,7 @@ def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
 
 
 def _kernel(view: View, function: Function, findings: FileDiagnostics, launched: set[str]) -> Json:
-    row = kernel_metrics(function)
+    row = kernel_metrics(function, view.known)
     start, end = function.item.start, function.item.end
     counts = Counter(one.severity for one in findings.diagnostics if start <= one.span.start < end)
     registers, known = row.registers, row.occupancy
@@ -69,6 +70,7 @@ def _kernel(view: View, function: Function, findings: FileDiagnostics, launched:
             "limit": registers.limit,
         },
         "sharedBytes": row.shared_bytes,
+        "dynamicShared": _dynamic_shared(row.dynamic_shared),
         "localBytes": row.local_bytes,
         "parameterBytes": row.parameter_bytes,
         "threadsPerBlock": row.threads_per_block,
@@ -97,7 +99,7 @@ def on_occupancy_curve(view: View, asked: object) -> Json:
     if function is None:
         return None
     shape = Shape(*(number(at(asked, key)) for key in ("threads", "registers", "sharedBytes")))
-    found = occupancy_curve(function, shape, _target(asked))
+    found = occupancy_curve(function, shape, _target(asked), view.known)
     return _curve(found) if found is not None else None
 
 
@@ -108,6 +110,9 @@ def _curve(found: OccupancyCurve) -> Json:
         "target": found.target,
         "targets": _targets(),
         "registersSource": found.registers_source,
+        "interval": _interval(found),
+        "staticSharedBytes": found.static_shared,
+        "dynamicShared": _dynamic_shared(found.dynamic_shared),
         "point": {**_shape(found.point), **_occupancy(found.point)},
         "own": _shape(found.own),
         "limits": {
@@ -124,6 +129,19 @@ def _curve(found: OccupancyCurve) -> Json:
         },
         "steps": list[Json](found.steps),
     }
+
+
+def _interval(found: OccupancyCurve) -> Json:
+    """The registers and the occupancy at both ends of the estimate."""
+    if found.interval is None:
+        return None
+    return [
+        {"registers": one.block.registers_per_thread, **_occupancy(one)} for one in found.interval
+    ]
+
+
+def _dynamic_shared(found: DynamicShared | None) -> Json:
+    return None if found is None else {"bytes": found.size, "source": found.source}
 
 
 def _shape(found: Occupancy) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
 from ptx_lsp.server.feature import panel
 from ptx_lsp.server.features.panels import chosen
 from ptx_lsp.server.json import Json
@@ -19,7 +20,8 @@ def preview(view: View, asked: object) -> Json:
         return None
     found = preview_kernels(view.module, entry=function.name)
     if not found:
-        return {"kernel": function.name, "missing": suggestion(function)}
+        known = dynamic_shared(function, view.known.dynamic_shared, view.known.metadata)
+        return {"kernel": function.name, "missing": suggestion(function, known.size)}
     one = found[0]
     error: Json = None
     if one.problem:

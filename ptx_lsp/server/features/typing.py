@@ -85,7 +85,7 @@ async def on_completion_resolve(
     view = await session.view(text(at(data, "uri")) or "")
     key = text(at(data, "key"))
     if view is not None and key is not None:
-        found = await session.threads.answer(documentation, view.module, key)
+        found = await session.threads.answer(documentation, view.module, key, view.known)
         if found is not None:
             as_it_is = session.client.documents_markdown
             item.documentation = view.convert.markup(found) if as_it_is else plain(found)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import type { Kernel } from '../../src/protocol.js';
-import { bytes, findings, occupancy, registers, registersInShort, short } from '../../src/wording.js';
+import { bytes, dynamicShared, findings, occupancy, registers, registersInShort, short } from '../../src/wording.js';
 
 const AT = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
 const KERNEL: Kernel = {
@@ -11,11 +11,12 @@ const KERNEL: Kernel = {
   selectionRange: AT,
   registers: { estimate: 30, low: 26, high: 34, peakLive: 24, limit: null },
   sharedBytes: 0,
+  dynamicShared: { bytes: 0, source: 'none' },
   localBytes: 0,
   parameterBytes: 24,
   threadsPerBlock: 256,
   threadsSource: 'maxntid',
-  occupancy: { blocksPerSm: 8, warpsPerSm: 64, percent: 99.6, limiters: ['warps'] },
+  occupancy: { blocksPerSm: 8, warpsPerSm: 64, percent: 99.98, limiters: ['warps'] },
   branches: { uniform: 0, divergent: 1, unknown: 0 },
   findings: { error: 1, warning: 2, info: 0, hint: 0 },
   canPreview: false,
@@ -46,8 +47,17 @@ test('what is not known is a question mark', () => {
   assert.equal(bytes(null), '?');
 });
 
+test('dynamic shared memory is a figure of its own, and unknown says so', () => {
+  assert.equal(dynamicShared(KERNEL.dynamicShared), 'none');
+  assert.equal(dynamicShared({ bytes: 65536, source: 'metadata' }), '64 KiB (metadata)');
+  const unknown = { ...KERNEL, dynamicShared: { bytes: null, source: 'unknown' } };
+  assert.equal(dynamicShared(unknown.dynamicShared), 'unknown');
+  assert.equal(occupancy(unknown), 'at most 100 % occupancy');
+});
+
 test('sizes and counts', () => {
   assert.equal(occupancy(KERNEL), '100 % occupancy');
+  assert.equal(occupancy({ ...KERNEL, occupancy: { ...KERNEL.occupancy, percent: 12.5 } }), '12.5 % occupancy');
   assert.equal(bytes(48 * 1024), '48 KiB');
   assert.equal(bytes(1000), '1000 bytes');
   assert.equal(findings(KERNEL), '1 error, 2 warnings');

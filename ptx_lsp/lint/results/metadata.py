@@ -1,0 +1,55 @@
+"""What Triton says about a kernel in its cache: a JSON object in the file of the same name beside the PTX.
+
+It has the `name` of the kernel, the bytes of `shared` memory, all of which is dynamic, and `num_warps`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+from ptx_lsp.named_tuple import NamedTuple
+
+_MOST_BYTES = 1 << 20
+"""Larger files are not metadata."""
+
+
+class Metadata(NamedTuple):
+    """What a JSON file beside a PTX file says about a kernel; None for what it does not say."""
+
+    name: str | None = None
+    shared_bytes: int | None = None
+    warps: int | None = None
+
+
+def metadata_beside(path: Path) -> Metadata | None:
+    """The metadata of a PTX file; None if it has none."""
+    beside = path.with_suffix(".json")
+    try:
+        state = beside.stat()
+    except (OSError, ValueError):
+        return None
+    return _read(beside, state.st_mtime_ns, state.st_size) if state.st_size <= _MOST_BYTES else None
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _time: int, _size: int) -> Metadata | None:
+    import json
+
+    try:
+        found: object = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    row = cast("dict[str, object]", found)
+    name = row.get("name")
+    shared, warps = _count(row.get("shared")), _count(row.get("num_warps"))
+    if shared is None or warps is None:
+        return None
+    return Metadata(name if isinstance(name, str) else None, shared, warps)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
