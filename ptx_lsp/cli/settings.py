@@ -35,4 +35,4 @@ class Settings(NamedTuple):
     dynamic_shared: int | None = None
     """The dynamic shared memory of a block, in bytes."""
     metadata: Metadata | None = None
-    """What Triton says about the kernel."""
+    """The metadata that Triton wrote beside the file, if any."""

@@ -56,7 +56,7 @@ class View(NamedTuple):
 
     @property
     def known(self) -> KnownFigures:
-        """What is known about the kernels; read from disk."""
+        """Figures of the kernels from elsewhere than the text; read from disk."""
         path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
         metadata = metadata_beside(Path(path)) if path is not None else None
         return KnownFigures(self.settings.dynamic_shared, metadata)

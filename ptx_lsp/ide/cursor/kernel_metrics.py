@@ -19,7 +19,7 @@ MANY = 20_000
 
 
 class KnownFigures(NamedTuple):
-    """What is known about the kernels of a file from elsewhere than its text."""
+    """Figures of the kernels of a file from elsewhere than its text."""
 
     dynamic_shared: int | None = None
     """Bytes per block, from the settings."""

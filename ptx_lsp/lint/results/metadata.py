@@ -1,4 +1,4 @@
-"""What Triton says about a kernel in its cache: a JSON object in the file of the same name beside the PTX.
+"""Metadata of Triton about a kernel in its cache: a JSON object in the file of the same name beside the PTX.
 
 It has the `name` of the kernel, the bytes of `shared` memory, all of which is dynamic, and `num_warps`.
 """
@@ -16,7 +16,7 @@ _MOST_BYTES = 1 << 20
 
 
 class Metadata(NamedTuple):
-    """What a JSON file beside a PTX file says about a kernel; None for what it does not say."""
+    """The contents of a JSON file beside a PTX file; None for what it does not say."""
 
     name: str | None = None
     shared_bytes: int | None = None
