@@ -12,14 +12,13 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.util import cache_from_source, source_hash
-from pathlib import Path
 from typing import Final
 
 
 def prepared(
     name: str,
-    folder: Path,
-    sources: Iterable[Path],
+    folder: str,
+    sources: Iterable[str],
     compute: Callable[[], dict[str, bytes]],
     write: bool | None = None,
 ) -> dict[str, bytes] | None:
@@ -27,19 +26,20 @@ def prepared(
     there is none and it cannot be kept, None. `write`: whether it may be; by default as compiled modules are.
     """
     sources = list(sources)
-    place = Path(cache_from_source(str(folder / f"{name}.py"))).with_name(f"{name}.prepared")
+    cache = os.path.dirname(cache_from_source(os.path.join(folder, f"{name}.py")))
+    place = os.path.join(cache, f"{name}.prepared")
     stamp, key = _stamp(sources), b""
     may_write = not sys.dont_write_bytecode if write is None else write
     with suppress(OSError, ValueError, EOFError, TypeError):  # absent, or damaged
-        kept = place.read_bytes()
+        kept = _bytes(place)
         is_same = kept.startswith(stamp)
         if not is_same and kept[_HASH:].startswith(key := _key(sources)):
             is_same = True
-            if may_write and _is_writable(place.parent):
+            if may_write and _is_writable(cache):
                 _write(place, stamp + kept[_HASH:])
         if is_same:
             return marshal.loads(memoryview(kept)[2 * _HASH :])
-    if not may_write or not _is_writable(place.parent):
+    if not may_write or not _is_writable(cache):
         return None
     found = compute()
     _write(place, stamp + (key or _key(sources)) + marshal.dumps(found, 4))
@@ -52,30 +52,41 @@ read only if a time differs.
 """
 
 
-def _stamp(sources: list[Path]) -> bytes:
+def modules_in(folder: str) -> list[str]:
+    """The source files of a folder, in order."""
+    return sorted([os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".py")])
+
+
+def _stamp(sources: list[str]) -> bytes:
     """A hash of the names, times and sizes."""
     parts: list[str] = []
     for path in sources:
-        status = path.stat()
-        parts.append(f"{path.name} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}")
+        status = os.stat(path)
+        parts.append(f"{os.path.basename(path)} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}")
     return source_hash("\n".join(parts).encode())
 
 
-def _key(sources: list[Path]) -> bytes:
+def _key(sources: list[str]) -> bytes:
     """A hash of the names and the contents."""
-    parts = [part for path in sources for part in (path.name.encode(), path.read_bytes())]
+    parts = [part for path in sources for part in (os.path.basename(path).encode(), _bytes(path))]
     return source_hash(b"\0".join(parts))
 
 
-def _is_writable(folder: Path) -> bool:
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _is_writable(folder: str) -> bool:
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
         return os.access(folder, os.W_OK)
     return False
 
 
-def _write(place: Path, data: bytes) -> None:
-    beside = place.with_name(f"{place.name}.{os.getpid()}")
+def _write(place: str, data: bytes) -> None:
+    beside = f"{place}.{os.getpid()}"
     with suppress(OSError):
-        beside.write_bytes(data)
-        beside.replace(place)
+        with open(beside, "wb") as file:
+            file.write(data)
+        os.replace(beside, place)

@@ -68,7 +68,7 @@ def _checked(config: Config) -> Iterator[str]:
         return
     effective(config, None)
     yield f"{config.path}: valid."
-    above = find(config.folder.parent)
+    above = find(Path(config.folder).parent)
     if above is not None:
         yield f"{above} is not used below {config.folder}."
 

@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import BinaryIO
 
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
@@ -101,11 +100,12 @@ def _standard_input(name: str) -> Input:
 
 def _files(path: str, walk: _Walk) -> list[Input]:
     try:
-        if not stat.S_ISDIR(Path(path).stat().st_mode):
-            return [Input(path, size=Path(path).stat().st_size)]
+        status = os.stat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return [Input(path, size=status.st_size)]
     except (OSError, ValueError) as error:
         return [Input(path, error=_reason(error))]
-    return sorted(walk.below(path), key=lambda one: Path(one.path).parts)
+    return sorted(walk.below(path), key=lambda one: one.path.split(os.sep))
 
 
 def _to_the_end(stream: BinaryIO) -> bytes:
@@ -185,8 +185,8 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 def _bytes_of(path: str) -> bytes:
     try:
-        _refuse_kind(Path(path).stat().st_mode)  # opening a FIFO would wait for a writer
-        with Path(path).open("rb") as file:
+        _refuse_kind(os.stat(path).st_mode)  # opening a FIFO would wait for a writer
+        with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             _refuse_kind(status.st_mode)
             _refuse_size(status.st_size)
@@ -249,7 +249,7 @@ _FORMATS = (
 
 def _reason(error: BaseException) -> str:
     match error:
-        case FileNotFoundError(filename=str() as name) if Path(name).is_symlink():
+        case FileNotFoundError(filename=str() as name) if os.path.islink(name):
             return "a link to a file that does not exist"
         case FileNotFoundError():
             return "no such file or directory"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ptx_lsp.cli.arguments import Options, UsageError, complain
 from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.ending import QuickEnd
+from ptx_lsp.code_cache import CodeCache
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -41,8 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is not None:
         return _status(list(argv))
     gc.disable()  # a short process has little garbage; the collector would traverse all that is imported
-    end = QuickEnd()
+    end, cache = QuickEnd(), CodeCache()
+    cache.install()
     end.status = _status(sys.argv[1:])
+    cache.write()
     return end.status
 
 
@@ -206,12 +209,10 @@ def _refuse(options: Options) -> None:
 
 def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
     """Raises UsageError where a report would be written over another one, or over what is read."""
-    from pathlib import Path
-
     taken = {os.path.realpath(path) for path in inputs}
     outputs = [path for path in (options.output, options.report) if path is not None]
     for path in (*outputs, *(path for _, path in options.written)):
-        if Path(path).exists() and not Path(path).is_file():
+        if os.path.exists(path) and not os.path.isfile(path):
             continue  # a device or a pipe takes any number
         place = os.path.realpath(path)
         if place in taken:

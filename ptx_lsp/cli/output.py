@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TextIO
 
 from ptx_lsp.cli.arguments import Options, UsageError
@@ -81,7 +80,7 @@ def write_file(lines: Iterable[str], path: str) -> None:
 
 def _to_file(data: bytes, path: str) -> None:
     try:
-        with Path(path).open("wb") as file:
+        with open(path, "wb") as file:
             file.write(data)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)

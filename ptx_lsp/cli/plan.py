@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
@@ -27,6 +26,8 @@ from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.reporter import find
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ptx_lsp.cli.checking.cache import Cache
     from ptx_lsp.lint.results.metadata import Metadata
 
@@ -83,6 +84,8 @@ class Plan:
         options = self._options
         if not self._is_cached:
             return None
+        from pathlib import Path
+
         from ptx_lsp.cli.checking.cache import Cache, default_folder
 
         own = self.here.cache_dir if options.cache_dir is None else None
@@ -102,7 +105,7 @@ class Plan:
         options = self._options
         if options.no_baseline or options.requires:
             return None
-        path = Path(options.baseline) if options.baseline is not None else self.here.baseline
+        path = _path(options.baseline) if options.baseline is not None else self.here.baseline
         if path is None and (options.update_baseline or options.ratchet):
             raise UsageError("no baseline file: use --baseline FILE, or set `baseline` in the configuration")
         return path
@@ -162,8 +165,8 @@ class Plan:
 
     def judge_as(self, old: str, new: str) -> None:
         """Treats `old`, or each input below it, as if it were at its place in `new`."""
-        in_folder = Path(new).is_dir() and not Path(old).is_dir()
-        self._moved = old, str(Path(new, Path(old).name)) if in_folder else new
+        in_folder = os.path.isdir(new) and not os.path.isdir(old)
+        self._moved = old, os.path.join(new, os.path.basename(os.path.normpath(old))) if in_folder else new
 
     def _config_of(self, one: Input) -> Config:
         name = self._named(one)
@@ -176,15 +179,15 @@ class Plan:
         found = self._configs.get(folder)
         if found is None:
             try:
-                found = self._configs[folder] = self._read(Path(folder))
+                found = self._configs[folder] = self._read(folder)
             except ConfigError as error:
                 raise UsageError(str(error)) from error
         return found
 
-    def _read(self, folder: Path) -> Config:
+    def _read(self, folder: str) -> Config:
         """Each file once, for however many folders it counts. Raises ConfigError."""
         named = self._options.config
-        path = Path(named) if named is not None else config.find(folder)
+        path = _path(named) if named is not None else config.find(folder)
         if path is None:
             return config.nearest(folder)
         if path not in self._by_file:
@@ -198,7 +201,7 @@ class Plan:
         if self._moved is None:
             return one.path
         old, new = self._moved
-        return os.path.normpath(Path(new, os.path.relpath(one.path, old)))
+        return os.path.normpath(os.path.join(new, os.path.relpath(one.path, old)))
 
     def _chosen(self, below: tuple[Choice, ...]) -> Rules:
         layers = (*below, self._choice)
@@ -218,7 +221,7 @@ class Plan:
 
         named = self._options.ptxas
         try:
-            self._program = ptxas.find(Path(named) if named else None)
+            self._program = ptxas.find(_path(named) if named else None)
             if self._program is not None:
                 ptxas.version(self._program)
         except ptxas.PtxasError as error:
@@ -234,4 +237,10 @@ class Plan:
 def _metadata(one: Input) -> Metadata | None:
     from ptx_lsp.lint.results.metadata import metadata_beside
 
-    return metadata_beside(Path(one.path)) if one.data is None else None
+    return metadata_beside(_path(one.path)) if one.data is None else None
+
+
+def _path(path: str) -> Path:
+    from pathlib import Path  # slow to import
+
+    return Path(path)

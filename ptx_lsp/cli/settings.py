@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.results.metadata import Metadata
 from ptx_lsp.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Settings(NamedTuple):

@@ -133,8 +133,8 @@ def test_version_imports_next_to_nothing() -> None:
     version, modules = done.stdout.splitlines()
     assert version == f"ptx-lint {__version__}"
     assert set(modules.split()) - {"tree_sitter_ptx"} == {
-        "ptx_lsp", "ptx_lsp.cli", "ptx_lsp.cli.lint", "ptx_lsp.cli.arguments", "ptx_lsp.cli.ending",
-        "ptx_lsp.cli.command_line", "ptx_lsp.cli.option_parser",
+        "ptx_lsp", "ptx_lsp.code_cache", "ptx_lsp.cli", "ptx_lsp.cli.lint", "ptx_lsp.cli.arguments",
+        "ptx_lsp.cli.ending", "ptx_lsp.cli.command_line", "ptx_lsp.cli.option_parser",
         "ptx_lsp.named_tuple",
     }
 

@@ -55,35 +55,35 @@ def test_a_form_survives_the_file() -> None:
 
 
 def test_it_is_kept_until_a_row_changes(rows: Path, computed: list[dict[str, bytes]]) -> None:
-    first = table.read_index(rows, write=True)
-    assert table.read_index(rows, write=True) == first
+    first = table.read_index(str(rows), write=True)
+    assert table.read_index(str(rows), write=True) == first
     assert len(computed) == 1
     section = rows / "integer.py"
     status = section.stat()
     section.write_text(section.read_text(encoding="utf-8").replace(".u16", ".u17"), encoding="utf-8")
     os.utime(section, ns=(status.st_atime_ns, status.st_mtime_ns))
-    table.read_index(rows, write=True)
+    table.read_index(str(rows), write=True)
     assert len(computed) == 2
     (rows / "new.py").write_text("", encoding="utf-8")
-    table.read_index(rows, write=True)
+    table.read_index(str(rows), write=True)
     assert len(computed) == 3
 
 
 def test_a_damaged_file_is_made_anew(rows: Path, computed: list[dict[str, bytes]]) -> None:
-    first = table.read_index(rows, write=True)
+    first = table.read_index(str(rows), write=True)
     (kept,) = rows.rglob("table.prepared")
     kept.write_bytes(kept.read_bytes()[:100])
-    assert table.read_index(rows, write=True) == first
+    assert table.read_index(str(rows), write=True) == first
     assert len(computed) == 2
 
 
 def test_nothing_has_to_be_written(
     rows: Path, computed: list[dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert table.read_index(rows, write=False) is None
+    assert table.read_index(str(rows), write=False) is None
     assert not list(rows.rglob("table.prepared"))
     (rows / "__pycache__").write_text("in the way of a folder", encoding="utf-8")
-    assert table.read_index(rows, write=True) is None
+    assert table.read_index(str(rows), write=True) is None
     assert not computed
     before = table.opcodes(), table.entries("mul")
     table.entries.cache_clear()

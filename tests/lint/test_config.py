@@ -48,7 +48,7 @@ class TestWhere:
         assert nearest(inner).rules.select == ("E101",)
         (tmp_path / "a" / "ptx-lint.toml").write_text("threads = 64\n")
         assert nearest(inner) == Config(
-            tmp_path / "a" / "ptx-lint.toml", tmp_path / "a", threads=64
+            tmp_path / "a" / "ptx-lint.toml", str(tmp_path / "a"), threads=64
         )
 
     def test_own_file_before_the_shared_one(self, tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ from __future__ import annotations
 import marshal
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from ptx_lsp.isa.schema import entry, notation
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import PlainForm
 from ptx_lsp.packages import module_names
-from ptx_lsp.prepared import prepared
+from ptx_lsp.prepared import modules_in, prepared
 
 _ROWS: Final = "ptx_lsp.isa.instructions"
 _Prepared: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, tuple[PlainForm, ...]], ...]]
@@ -59,17 +58,17 @@ def opcodes() -> tuple[str, ...]:
 
 def prepare() -> None:
     """Writes the index, for a package that is being built."""
-    read_index(Path(import_module(_ROWS).__path__[0]), write=True)
+    read_index(import_module(_ROWS).__path__[0], write=True)
 
 
 @cache
 def _index() -> dict[str, bytes] | None:
-    return read_index(Path(import_module(_ROWS).__path__[0]))
+    return read_index(import_module(_ROWS).__path__[0])
 
 
-def read_index(folder: Path, write: bool | None = None) -> dict[str, bytes] | None:
+def read_index(folder: str, write: bool | None = None) -> dict[str, bytes] | None:
     """The index by opcode, valid for the sections in `folder`; None and `write` as for `prepared`."""
-    sources = [*sorted(folder.glob("*.py")), Path(notation.__file__)]
+    sources = [*modules_in(folder), notation.__file__]
     return prepared("table", folder, sources, compute_index, write)
 
 

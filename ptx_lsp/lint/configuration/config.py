@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from pathlib import Path, PurePath
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.config_values import (
@@ -39,6 +38,9 @@ from ptx_lsp.lint.configuration.patterns import matches
 from ptx_lsp.lint.configuration.selection import Choice, Rules, chosen
 from ptx_lsp.named_tuple import NamedTuple
 
+if TYPE_CHECKING:
+    from pathlib import Path, PurePath
+
 OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
 FILE_NAMES = (OWN_FILE, SHARED_FILE)
 """The first of these files in a folder that configures ptx-lint applies."""
@@ -53,7 +55,7 @@ class Config(NamedTuple):
 
     path: Path | None = None
     """None: there is no file."""
-    folder: Path = Path()
+    folder: str = ""
     rules: Choice = Choice()
     files: tuple[tuple[str, Choice], ...] = ()
     """Settings per file pattern; of several that match, later ones take precedence."""
@@ -73,29 +75,32 @@ DEFAULT = Config()
 """The configuration if there is no file."""
 
 
-def find(folder: Path) -> Path | None:
+def find(folder: str | PurePath) -> Path | None:
     """The configuration file of a folder: its own, or that of the nearest parent.
 
     Raises ConfigError if a `pyproject.toml` on the way is not valid TOML.
     """
-    for above in (folder := _whole(folder), *folder.parents):
-        own, shared = above / OWN_FILE, above / SHARED_FILE
+    above = _whole(folder)
+    while True:
+        own, shared = os.path.join(above, OWN_FILE), os.path.join(above, SHARED_FILE)
         if is_file(own):
-            return own
+            return _path(own)
         if is_file(shared) and _part(shared) is not None:
-            return shared
-    return None
+            return _path(shared)
+        folder, above = above, os.path.dirname(above)
+        if above == folder:
+            return None
 
 
 def read(path: Path) -> Config:
     """The configuration in a file. Raises ConfigError."""
-    own = _part(path)
+    own = _part(str(path))
     if own is None:
         raise ConfigError(f"`{path}` has no `[tool.ptx-lint]`")
     return parse(own, str(path), path.parent)._replace(path=path)
 
 
-def nearest(folder: Path) -> Config:
+def nearest(folder: str | PurePath) -> Config:
     """The configuration for the files of a folder. Raises ConfigError."""
     path = find(folder)
     return read(path) if path is not None else DEFAULT._replace(folder=_whole(folder))
@@ -112,7 +117,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             targets = (TARGET.read(given["target"], "target"),)
         level = _get(given, "fail-on", _LEVEL)
         return Config(
-            folder=folder,
+            folder=str(folder),
             rules=_choice(given, ""),
             files=(
                 *((pattern, Choice(ignore=words)) for pattern, words in _ignores(given)),
@@ -162,9 +167,9 @@ def relative(config: Config, path: str | PurePath) -> PurePath:
     """A path relative to the folder of the configuration, as patterns use it."""
     whole, folder = _whole(path), _whole(config.folder)
     try:
-        return PurePath(os.path.relpath(whole, folder))
+        return _path(os.path.relpath(whole, folder))
     except ValueError:  # another drive
-        return whole
+        return _path(whole)
 
 
 def schema() -> dict[str, Schema]:
@@ -182,22 +187,20 @@ def _properties(keys: dict[str, tuple[dict[str, Schema], str]]) -> dict[str, Sch
     return {key: {**kind, "description": summary} for key, (kind, summary) in keys.items()}
 
 
-def _part(path: Path) -> Table | None:
+def _part(path: str) -> Table | None:
     """The ptx-lint table of a file; None if a `pyproject.toml` has none. Raises ConfigError."""
-    import tomllib  # only where there is a configuration
-
     try:
-        status = path.stat()
+        status = os.stat(path)
         whole = _toml(path, status.st_mtime_ns, status.st_size)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"`{path}` is not valid TOML: {error}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"`{path}` is not UTF-8 text") from error
+    except ValueError as error:
+        raise ConfigError(f"`{path}` is not valid TOML: {error}") from error
     except RecursionError as error:
         raise ConfigError(f"`{path}` is nested too deeply") from error
     except OSError as error:
         raise ConfigError(f"`{path}` cannot be read: {error.strerror}") from error
-    if path.name != SHARED_FILE:
+    if os.path.basename(path) != SHARED_FILE:
         return whole
     try:
         tools = table(whole.get("tool", {}), "tool")
@@ -207,11 +210,24 @@ def _part(path: Path) -> Table | None:
 
 
 @lru_cache(maxsize=256)
-def _toml(path: Path, changed_ns: int, size: int) -> Table:
-    """A cached file: the file of a whole tree is requested in every folder."""
-    import tomllib
+def _toml(path: str, changed_ns: int, size: int) -> Table:
+    """A cached file: the file of a whole tree is requested in every folder. The file of other tools has
+    nothing for us, and is not parsed.
+    """
+    with open(path, encoding="utf-8-sig") as file:
+        text = file.read()
+    if os.path.basename(path) == SHARED_FILE and not any(map(_may_configure, text.splitlines())):
+        return {}
+    import tomllib  # slow to import
 
-    return cast(Table, tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    return cast(Table, tomllib.loads(text))
+
+
+def _may_configure(line: str) -> bool:
+    """Whether a line of a `pyproject.toml` begins `tool.ptx-lint`, or all of `tool`."""
+    word = line.lstrip(" \t[\"'")
+    rest = word.removeprefix("tool").lstrip(" \t\"'")
+    return word.startswith("tool") and (not rest.startswith(".") or "ptx-lint" in rest)
 
 
 def _get(given: Table, key: str, kind: Kind[T]) -> T | None:
@@ -236,9 +252,15 @@ def _place(given: Table, key: str, folder: Path) -> Path | None:
     return place
 
 
-def _whole(path: str | PurePath) -> Path:
+def _whole(path: str | PurePath) -> str:
     """Absolute and without `..`; links are kept, as patterns speak of paths as they are given."""
-    return Path(os.path.normpath(Path(path).absolute()))
+    return os.path.abspath(path)
+
+
+def _path(path: str) -> Path:
+    from pathlib import Path  # slow to import
+
+    return Path(path)
 
 
 def _choice(given: Table, inside: str) -> Choice:

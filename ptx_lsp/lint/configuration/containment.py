@@ -7,14 +7,19 @@ They may therefore refer only to places inside the project. Paths given by the u
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePath, PureWindowsPath
+import stat
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path, PurePath
 
 _REPOSITORY = ".git"
 
 
 def is_inside(path: str | PurePath, folder: str | PurePath) -> bool:
     """Whether `path` is `folder` or is inside it. Both are real: absolute, without links and `..`."""
-    return PurePath(path).is_relative_to(folder)
+    whole, top = os.path.normcase(path), os.path.normcase(folder)
+    return whole == top or whole.startswith(os.path.join(top, ""))
 
 
 def leads_inside(path: str | PurePath, folder: str | PurePath) -> bool:
@@ -24,18 +29,19 @@ def leads_inside(path: str | PurePath, folder: str | PurePath) -> bool:
 
 def is_file(path: str | Path) -> bool:
     """Whether it is a file, or a link to one; False in an unreadable folder."""
-    try:
-        return Path(path).is_file()
-    except OSError:
-        return False
+    return stat.S_ISREG(_mode(path))
 
 
 def is_folder(path: str | Path) -> bool:
     """Whether it is a folder, or a link to one; False in an unreadable folder."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def _mode(path: str | Path) -> int:
     try:
-        return Path(path).is_dir()
-    except OSError:
-        return False
+        return os.stat(path).st_mode
+    except (OSError, ValueError):  # ValueError: it cannot be a path
+        return 0
 
 
 def violation(text: str, folder: Path) -> str | None:
@@ -43,6 +49,8 @@ def violation(text: str, folder: Path) -> str | None:
 
     Paths in `.git` are also rejected: these files are not part of the project, and other tools rely on them.
     """
+    from pathlib import PurePath, PureWindowsPath  # slow to import
+
     if "\0" in text:
         return "it contains a NUL character"
     if PurePath(text).is_absolute() or PureWindowsPath(text).anchor or PureWindowsPath(text).drive:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
 
 
 def matches(pattern: str, path: PurePath) -> bool:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import marshal
+import os
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.prepared import prepared
+from ptx_lsp.prepared import modules_in, prepared
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule
     from ptx_lsp.model.module_wakes import ModuleWake
 
-_LINT = Path(__file__).parents[1]
+_LINT: Final = os.path.dirname(os.path.dirname(__file__))
 WAKES: Final = (
     "analyses/dataflow/pointer_provenance.py",
     "ptx_lsp/lint/divergence.py",
@@ -59,10 +59,10 @@ def prepare() -> None:
 
 
 def _read_index(write: bool | None = None) -> dict[str, bytes] | None:
-    folder = _LINT / "rules"
-    root = _LINT.parents[1]
-    wakes = [root / name for name in WAKES]
-    sources = [*sorted(folder.glob("*.py")), _LINT / "rule.py", Path(__file__), *wakes]
+    folder = os.path.join(_LINT, "rules")
+    root = os.path.dirname(os.path.dirname(_LINT))
+    wakes = [os.path.join(root, name) for name in WAKES]
+    sources = [*modules_in(folder), os.path.join(_LINT, "rule.py"), __file__, *wakes]
     return prepared("rules", folder, sources, compute_index, write)
 
 

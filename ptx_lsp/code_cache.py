@@ -1,0 +1,152 @@
+"""The byte code of the modules that runs have imported, in one file: to find and to read hundreds of small
+ones takes as long as to execute them.
+
+The file is beside those of the interpreter. As the interpreter does, it takes the code of a module from there
+only if its source has the same time and size. All others are imported as usual, and added at the end.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Final, TypeAlias, cast
+
+import ptx_lsp
+
+_FORMAT: Final = (1, sys.version, sys.flags.optimize)
+_LENGTH: Final = 3
+"""The bytes of the length of the index, which stands before the code."""
+_ERRORS: Final = (OSError, ValueError, EOFError, TypeError)
+"""What reading an absent or damaged file raises."""
+
+_Entry: TypeAlias = tuple[str, bool, int, int, str | None, int, int]
+"""The source and whether it is a package; its time and size; its own cache; start and length of the code."""
+
+
+class CodeCache:
+    """Finds modules in the file. `install` it before they are imported, and `write` it after."""
+
+    def __init__(
+        self, place: str | None = None, packages: tuple[str, ...] = ("ptx_lsp.", "analyses.")
+    ) -> None:
+        """`packages` are the beginnings of the names of modules; by default, those of this project."""
+        own = ptx_lsp.__spec__.cached
+        if place is None and own is not None:
+            place = f"{own}.modules"
+        self._place = place if hasattr(os, "pread") else None
+        self._packages = packages
+        self._entries: dict[str, _Entry] = {}
+        self._missing: list[str] = []
+        self._file = self._code = 0
+
+    def install(self) -> None:
+        """Finds the modules of this process from now on."""
+        if self._place is None:
+            return
+        try:
+            self._file = os.open(self._place, os.O_RDONLY)
+            size = int.from_bytes(os.pread(self._file, _LENGTH, 0), "little")
+            form, entries = marshal.loads(os.pread(self._file, size, _LENGTH))
+            if form == _FORMAT:
+                self._entries, self._code = entries, _LENGTH + size
+        except _ERRORS:
+            pass
+        sys.meta_path.insert(0, self)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The module, if it is in the file and its source is the same."""
+        if path is None:
+            return None
+        entry = self._entries.get(name)
+        if entry is None:
+            if name.startswith(self._packages):
+                self._missing.append(name)
+            return None
+        source, is_package, time, size, cached, start, length = entry
+        if _state(source) != (time, size) or not source.startswith(path[0]):
+            self._missing.append(name)
+            return None
+        spec = ModuleSpec(name, _Loader(name, source, self, start, length), origin=source)
+        spec.has_location = True
+        spec.cached = cached
+        if is_package:
+            spec.submodule_search_locations = [os.path.dirname(source)]
+        return spec
+
+    def code(self, start: int, length: int) -> bytes:
+        """The marshalled code of a module."""
+        return os.pread(self._file, length, self._code + start)
+
+    def write(self) -> None:
+        """Adds the modules that were missing, if that is possible."""
+        missing = {name: spec for name in self._missing if (spec := _source_spec(name)) is not None}
+        place = self._place
+        if not missing or place is None or sys.dont_write_bytecode:
+            return
+        if not os.access(os.path.dirname(place), os.W_OK):
+            return
+        entries: dict[str, _Entry] = {}
+        codes: list[bytes] = []
+        start = 0
+        try:
+            for name, entry in self._entries.items():
+                if name not in missing and _state(entry[0]) == entry[2:4]:
+                    codes.append(self.code(*entry[5:]))
+                    entries[name] = (*entry[:5], start, len(codes[-1]))
+                    start += len(codes[-1])
+            for name, (spec, loader) in missing.items():
+                source = loader.path
+                state = _state(source)
+                code = loader.get_code(name)
+                if state is not None and code is not None:
+                    codes.append(marshal.dumps(code))
+                    is_package = spec.submodule_search_locations is not None
+                    entries[name] = (source, is_package, *state, spec.cached, start, len(codes[-1]))
+                    start += len(codes[-1])
+            index = marshal.dumps((_FORMAT, entries))
+            beside = f"{place}.{os.getpid()}"
+            with open(beside, "wb") as file:
+                file.writelines((len(index).to_bytes(_LENGTH, "little"), index, *codes))
+            os.replace(beside, place)
+        except _ERRORS:
+            return
+
+
+class _Loader(SourceFileLoader):
+    """Takes the code of a module from the file."""
+
+    def __init__(self, name: str, source: str, cache: CodeCache, start: int, length: int) -> None:
+        self.name = name
+        self.path = source
+        self._at = cache, start, length
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        cache, start, length = self._at
+        try:
+            return cast(CodeType, marshal.loads(cache.code(start, length)))
+        except _ERRORS:
+            return super().get_code(fullname)
+
+
+def _state(source: str) -> tuple[int, int] | None:
+    """The time and the size of a file."""
+    try:
+        status = os.stat(source)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _source_spec(name: str) -> tuple[ModuleSpec, SourceFileLoader] | None:
+    """How a module was found, if it has been imported from its source."""
+    module = sys.modules.get(name)
+    spec = module.__spec__ if module is not None else None
+    if spec is not None and isinstance(spec.loader, SourceFileLoader):
+        return spec, spec.loader
+    return None

@@ -1,0 +1,177 @@
+"""The code of modules comes from one file, unless their sources have changed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from inspect import getsource
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from ptx_lsp.code_cache import CodeCache
+
+ROOT = Path(__file__).parents[1]
+MODULES = ("parcel.inner", "parcel.inner.leaf", "parcel.other")
+Importer = Callable[[], tuple[list[ModuleType], list[str]]]
+
+
+@pytest.fixture
+def parcel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package to import."""
+    folder = tmp_path / "parcel"
+    (folder / "inner").mkdir(parents=True)
+    for name in ("__init__", "inner/__init__", "inner/leaf", "other"):
+        (folder / f"{name}.py").write_text("def value():\n    return 1\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    yield folder
+    _forget()
+
+
+@pytest.fixture
+def imported(parcel: Path, monkeypatch: pytest.MonkeyPatch) -> Importer:
+    """Imports the modules as a new process would; returns them, and the names of those not from the file."""
+
+    def run() -> tuple[list[ModuleType], list[str]]:
+        _forget()
+        importlib.invalidate_caches()
+        before = list(sys.meta_path)
+        cache = CodeCache(str(parcel / "modules"), ("parcel.",))
+        cache.install()
+        try:
+            modules = [importlib.import_module(name) for name in MODULES]
+            cache.write()
+        finally:
+            sys.meta_path[:] = before
+        return modules, [one.__name__ for one in modules if not _is_cached(one)]
+
+    return run
+
+
+def _forget() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "parcel"]:
+        del sys.modules[name]
+
+
+def _is_cached(module: ModuleType) -> bool:
+    return type(module.__loader__).__module__ == CodeCache.__module__
+
+
+def test_a_second_run_takes_all_modules_from_the_file(imported: Importer) -> None:
+    assert imported()[1] == list(MODULES)
+    assert imported()[1] == []
+
+
+def test_a_module_is_as_if_imported_from_its_source(imported: Importer) -> None:
+    def seen(one: ModuleType) -> tuple[object, ...]:
+        spec = one.__spec__
+        assert spec is not None
+        own = (
+            one.__name__,
+            one.__file__,
+            one.__package__,
+            getattr(one, "__path__", None),
+            spec.cached,
+        )
+        return (
+            *own,
+            spec.origin,
+            spec.has_location,
+            one.value.__code__.co_filename,
+            getsource(one),
+        )
+
+    usual, cached = imported()[0], imported()[0]
+    assert list(map(seen, usual)) == list(map(seen, cached))
+    assert vars(usual[1]).keys() == vars(cached[1]).keys()
+
+
+def test_a_changed_source_is_imported_anew(imported: Importer, parcel: Path) -> None:
+    imported()
+    leaf = parcel / "inner" / "leaf.py"
+    leaf.write_text("def value():\n    return 2\n")
+    os.utime(leaf, (1, 1))  # in the past: any other time counts
+    modules, others = imported()
+    assert others == ["parcel.inner.leaf"]
+    assert [one.value() for one in modules] == [1, 2, 1]
+    modules, others = imported()
+    assert others == []
+    assert [one.value() for one in modules] == [1, 2, 1]
+
+
+def test_a_moved_package_is_imported_anew(imported: Importer, parcel: Path) -> None:
+    imported()
+    elsewhere = parcel.parent / "elsewhere"
+    elsewhere.mkdir()
+    for path in (parcel, *parcel.rglob("*")):
+        target = elsewhere / path.relative_to(parcel.parent)
+        if path.is_dir():
+            target.mkdir()
+        else:
+            target.write_bytes(path.read_bytes())
+    sys.path.insert(0, str(elsewhere))  # the fixture of the package restores the path
+    assert imported()[1] == list(MODULES)
+    (inner, *_), others = imported()
+    assert others == []
+    assert inner.__file__ == str(elsewhere / "parcel" / "inner" / "__init__.py")
+
+
+@pytest.mark.parametrize("data", [b"", b"\x08", b"\x04\0\0what", b"\xff" * 64])
+def test_a_damaged_file_is_written_anew(imported: Importer, parcel: Path, data: bytes) -> None:
+    (parcel / "modules").write_bytes(data)
+    assert imported()[1] == list(MODULES)
+    assert imported()[1] == []
+
+
+def test_a_file_that_is_cut_off_loses_nothing(imported: Importer, parcel: Path) -> None:
+    imported()
+    file = parcel / "modules"
+    file.write_bytes(file.read_bytes()[:-150])
+    assert [one.value() for one in imported()[0]] == [1, 1, 1]
+
+
+def test_nothing_is_written_if_byte_code_must_not_be(
+    imported: Importer, parcel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    imported()
+    assert not (parcel / "modules").exists()
+
+
+def test_a_complete_file_is_not_written_again(imported: Importer, parcel: Path) -> None:
+    imported()
+    before = (parcel / "modules").stat()
+    imported()
+    assert (parcel / "modules").stat() == before
+
+
+def test_the_command_reads_no_other_byte_code(tmp_path: Path) -> None:
+    """Counted in its second run: after its own start, the command opens no cache of a single module."""
+    script = (
+        "import sys, os; from ptx_lsp.cli.lint import main; opened = [];"
+        "sys.addaudithook(lambda event, given: opened.append(given[0]) if event == 'open' else None);"
+        f"sys.argv = ['ptx-lint', '--no-cache', '--no-config', {str(ROOT / 'examples' / 'saxpy.ptx')!r}];"
+        "os._exit = lambda status: print(*[one for one in opened if str(one).endswith('.pyc')], sep='\\n');"
+        "main()"
+    )
+    variables = dict(os.environ, PYTHONPYCACHEPREFIX=str(tmp_path))
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+
+    def run() -> list[str]:
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(
+            command, env=variables, capture_output=True, text=True, check=True, cwd=tmp_path
+        )
+        return [
+            one for one in done.stdout.splitlines()[1:] if "ptx_lsp" in one or "analyses" in one
+        ]
+
+    first = run()  # compiles
+    assert len(first) > 150
+    run()  # the first one imported what makes the indices
+    assert [Path(one).parent.name for one in run()] == ["analyses"], "a package itself is found as usual"
