@@ -45,14 +45,17 @@ class LiveSets:
     ) -> None:
         numbers = set(at_exit).union(*[one.gen for one in blocks])
         self.bits: BitIndex
+        self.numbering: object
+        """Stands for the bits that numbers have: as long as it is the same object, each keeps its bit."""
         self._graph = graph
         self._frozen = GenerationalCache[int, frozenset[int]]()
         self._pairs = GenerationalCache[Hashable, tuple[int, int]]()
         more = numbers - before.bits.bits.keys() if before is not None else numbers
         if before is None or len(before.bits.numbers) > 2 * len(numbers) + _SPARE:
-            self.bits, before = BitIndex(sorted(numbers)), None
+            self.bits, self.numbering, before = BitIndex(sorted(numbers)), object(), None
         else:
             self.bits = BitIndex([*before.bits.numbers, *sorted(more)]) if more else before.bits
+            self.numbering = before.numbering
             self._frozen = GenerationalCache(before._frozen)
         if before is not None and not more:
             self._pairs = GenerationalCache(before._pairs)

@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from analyses.registers.virtual_registers import MachineInstruction, constant
+from analyses.registers.machine_instructions import MachineInstruction
+from analyses.registers.virtual_registers import constant
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 

@@ -15,13 +15,15 @@ instructions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
+from operator import attrgetter
 from typing import Final
 
 from analyses.registers.dependence import DependenceGraph, dependence_graph
-from analyses.registers.virtual_registers import MachineInstruction
+from analyses.registers.machine_instructions import MachineInstruction
+from analyses.registers.machine_kind import scratch_registers
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
@@ -41,22 +43,46 @@ class _PressureProfile(NamedTuple):
     sizes: list[int]
 
 
-class StraightLineRegion:
-    """Machine instructions in the order of the text, and the virtual registers that are live after them."""
+class RegionCode(NamedTuple):
+    """The machine instructions of a region, and the virtual registers that are live after them."""
 
-    def __init__(self, operations: Sequence[MachineInstruction], live_out: frozenset[int]) -> None:
-        self.instructions = operations
-        self.live_out = live_out
+    instructions: Sequence[MachineInstruction]
+    live_out: frozenset[int]
+
+
+class StraightLineRegion:
+    """Machine instructions in the order of the text, and the virtual registers that are live after them.
+
+    Most regions are too small to matter, so their code is made on demand, by `read`. `bound` bounds the
+    registers that the region needs in text order, `hoisting_bound` those with hoisted loads.
+    """
+
+    def __init__(self, bound: int, hoisting_bound: int, read: Callable[[], RegionCode]) -> None:
+        self.bound: Final = bound
+        self.hoisting_bound: Final = hoisting_bound
+        self._code: RegionCode | Callable[[], RegionCode] = read
         self._profiles: dict[bool, _PressureProfile] = {}
         self._hoisted: dict[tuple[int, bool], int] = {}
 
-    @cached_property
-    def bound(self) -> int:
-        """No schedule needs more registers, as if all registers that the region names were live at once."""
-        found = len(self.live_out)
-        for one in self.instructions:
-            found += len(one.uses) + 2 * len(one.defs) + one.materialised_constants + _scratch(one)
-        return found
+    def read_from(self, read: Callable[[], RegionCode]) -> None:
+        """Reads the same code from a later version of the function, so that none is kept for it."""
+        if not isinstance(self._code, RegionCode):
+            self._code = read
+
+    @property
+    def code(self) -> RegionCode:
+        code = self._code
+        if not isinstance(code, RegionCode):
+            code = self._code = code()
+        return code
+
+    @property
+    def instructions(self) -> Sequence[MachineInstruction]:
+        return self.code.instructions
+
+    @property
+    def live_out(self) -> frozenset[int]:
+        return self.code.live_out
 
     @cached_property
     def tight_bound(self) -> int:
@@ -124,10 +150,18 @@ class StraightLineRegion:
         return found
 
 
+def most_registers_named(operation: MachineInstruction) -> int:
+    """No schedule needs more registers than the sum of these over a region and the registers live after it,
+    as if all registers that it names were live at once.
+    """
+    size = len(operation.uses) + 2 * len(operation.defs)
+    return size + operation.materialised_constants + _scratch(operation)
+
+
 def most_registers(regions: Sequence[StraightLineRegion], is_banked: bool) -> int:
     """The most registers that any of the regions needs (`min_registers`)."""
     found = 0
-    for region in sorted(regions, key=_bound, reverse=True):
+    for region in sorted(regions, key=attrgetter("bound"), reverse=True):
         if region.bound <= found:
             break
         if region.text_registers > found:
@@ -144,40 +178,21 @@ def most_registers_with_hoisting(
     end = max(limit, most_registers(regions, is_banked))
     """Hoisting raises no region above this."""
     found = 0
-    for region in sorted(regions, key=_bound, reverse=True):
-        if region.bound <= found or end <= found:
+    for region in sorted(regions, key=attrgetter("hoisting_bound"), reverse=True):
+        if region.hoisting_bound <= found or end <= found:
             break
         if region.tight_bound > found:
             found = max(found, region.registers_with_hoisting(limit, is_banked))
     return found
 
 
-def _bound(region: StraightLineRegion) -> int:
-    return region.bound
-
-
 def _scratch(operation: MachineInstruction) -> int:
     """The temporary registers of the machine code sequence that implements the instruction."""
-    opcode = operation.instruction.opcode
-    if opcode not in _SEQUENCES:
+    if operation.instruction.opcode not in _SEQUENCES:
         return 0
-    spelling = operation.instruction.spelling
-    match opcode:
-        case "div" | "rem":
-            by_constant = any(
-                isinstance(operand, nodes.Number) for operand in operation.instruction.node.operands[2:]
-            )
-            if ".f64" in spelling:
-                return 10
-            if ".f32" in spelling:
-                return 1 if ".approx" in spelling or ".full" in spelling else 4
-            if "64" in spelling:
-                return 2 if by_constant else 12
-            return 1 if by_constant else 3
-        case "sqrt" | "rcp" | "rsqrt":
-            return 8 if ".f64" in spelling else 3 if ".rn" in spelling else 0
-        case _:
-            return 0
+    operands = operation.instruction.node.operands[2:]
+    by_constant = any(isinstance(operand, nodes.Number) for operand in operands)
+    return scratch_registers(operation.instruction.spelling, by_constant)
 
 
 def _min_pressure_order(

@@ -1,54 +1,102 @@
-"""The machine instructions of each basic block: the instructions that `virtual_registers` does not eliminate.
-"""
+"""What the machine instructions of each basic block read and write, as sets of virtual registers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyses.control_flow.block_identity import BlockIdentity, block_identities
-from analyses.control_flow.cfg import cfg
-from analyses.registers.virtual_registers import MachineInstruction, virtual_registers
-from ptx_lsp.facts import Previous, fact, incremental_fact
-from ptx_lsp.model.function import Function
+from analyses.instructions.instruction_kind import InstructionKind
+from analyses.instructions.uses_and_defs import FunctionInstructions
+from analyses.registers.machine_kind import most_additional_registers
+
+NO_REGISTER = -1
+"""Replaces the virtual register of a value that needs none."""
 
 
 class MachineBlock:
-    """The machine instructions of one block, its upward-exposed virtual registers, and the ones that it
-    defines. It is the same object as long as the instructions are unchanged.
+    """The virtual registers of one block. It is the same object as long as the machine instructions are
+    unchanged.
+
+    `pressure` bounds the registers that the block needs in text order, `results` those that it defines; in
+    both, registers that are live after the block do not count. `has_pair` tells whether an instruction
+    defines several registers.
     """
 
-    __slots__ = ("by_position", "defined", "instructions", "upward_exposed")
+    __slots__ = ("defined", "has_pair", "pressure", "results", "upward_exposed")
 
-    def __init__(self, of_steps: Sequence[MachineInstruction | None]) -> None:
-        self.by_position = of_steps
-        self.instructions = [one for one in of_steps if one is not None]
+    def __init__(
+        self,
+        upward_exposed: frozenset[int],
+        defined: frozenset[int],
+        pressure: int,
+        results: int,
+        has_pair: bool,
+    ) -> None:
+        self.upward_exposed = upward_exposed
+        self.defined = defined
+        self.pressure = pressure
+        self.results = results
+        self.has_pair = has_pair
+
+
+class MachineBlocks:
+    """Creates the blocks of a function from the virtual registers of its registers."""
+
+    def __init__(
+        self,
+        flow: FunctionInstructions,
+        values: Sequence[tuple[int, ...]],
+        allocated: Sequence[tuple[int, ...]],
+        is_eliminated: bytearray,
+    ) -> None:
+        self.flow = flow
+        self.values = values
+        self.allocated = allocated
+        self.is_eliminated = is_eliminated
+        self.more = _more(flow)
+
+    def block(self, first: int, end: int) -> MachineBlock:
+        """The block of the instructions from `first` up to `end` (exclusive)."""
+        flow, values, allocated, is_eliminated = self.flow, self.values, self.allocated, self.is_eliminated
+        kinds, uses, defs, partial_defs, more = flow.kinds, flow.uses, flow.defs, flow.partial_defs, self.more
         live: set[int] = set()
-        made: set[int] = set()
-        for operation in reversed(self.instructions):
-            written = operation.defs - operation.partial_defs
-            live -= written
-            live |= operation.uses
-            made |= written
-        self.upward_exposed = frozenset(live)
-        self.defined = frozenset(made)
+        defined: set[int] = set()
+        pressure = results = 0
+        has_pair = False
+        for number in range(end - 1, first - 1, -1):
+            if is_eliminated[number]:
+                continue
+            size = 0
+            for register in defs[number]:
+                words = values[register]
+                if words is allocated[register]:
+                    size += len(words)
+                    if not partial_defs[number] or register not in partial_defs[number]:
+                        live.difference_update(words)
+                        defined.update(words)
+            for register in uses[number]:
+                live.update(values[register])
+            now = len(live) + size
+            if kinds[number] in more:
+                now += more[kinds[number]]
+            if now > pressure:
+                pressure = now
+            if size > 1 and not has_pair:
+                has_pair = len({word for one in defs[number] for word in self.defined_by(one)}) > 1
+            results += size
+        live.discard(NO_REGISTER)
+        return MachineBlock(frozenset(live), frozenset(defined), pressure, results, has_pair)
+
+    def defined_by(self, register: int) -> tuple[int, ...]:
+        """The virtual registers that a definition of `register` allocates."""
+        words = self.values[register]
+        return words if words is self.allocated[register] else ()
 
 
-@fact
-def machine_blocks(function: Function) -> tuple[MachineBlock, ...]:
-    """The machine instructions of `function`, per block."""
-    return tuple(_by_identity(function).values())
-
-
-@incremental_fact
-def _by_identity(
-    function: Function, earlier: Previous[dict[BlockIdentity, MachineBlock]] | None
-) -> dict[BlockIdentity, MachineBlock]:
-    before = earlier.value if earlier else {}
-    left = virtual_registers(function).instructions
-    found: dict[BlockIdentity, MachineBlock] = {}
-    for block, content in zip(cfg(function).blocks, block_identities(function).blocks, strict=True):
-        of_steps = left[block.first : block.end]
-        known = before.get(content)
-        is_same = known is not None and known.by_position == of_steps
-        found[content] = known if known is not None and is_same else MachineBlock(of_steps)
+def _more(flow: FunctionInstructions) -> dict[InstructionKind, int]:
+    """The kinds of instructions that need registers besides their operands."""
+    found: dict[InstructionKind, int] = {}
+    for kind in set(flow.kinds):
+        count = most_additional_registers(kind.shape)
+        if count:
+            found[kind] = count
     return found

@@ -29,6 +29,7 @@ from typing import Final, Literal
 
 from analyses.control_flow.call_graph import CallGraphNode, call_graph_node
 from analyses.control_flow.cfg import cfg
+from analyses.instructions.opcode_index import instructions_matching
 from analyses.occupancy.launch_bounds import (
     LaunchBounds,
     directives_of,
@@ -36,6 +37,7 @@ from analyses.occupancy.launch_bounds import (
     thresholds,
 )
 from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
+from analyses.registers.machine_instructions import machine_instructions
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
@@ -43,6 +45,7 @@ from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.named_tuple import NamedTuple
 
 _USUAL_BLOCK: Final = 128
@@ -60,6 +63,8 @@ _LOW: Final = 0.76
 _HIGH: Final = 1.36
 _SMALL_BLOCK: Final = 64
 _MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
+
+_calls = instructions_matching(lambda spelling: spelling.partition(".")[0] == "call")
 
 Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
 """The properties of a kernel that determine how many registers are used but never live at once (5)."""
@@ -164,12 +169,10 @@ def _with_calls(function: Function, made: CallGraphNode) -> int:
     if any(variable.space == ".local" for variable in function.body.variables):
         peak = max(peak, _LOCAL_CALL_PEAK)  # code without optimisation: nothing is inlined
     left, alive, graph = virtual_registers(function), virtual_register_liveness(function), cfg(function)
-    for block in graph.blocks:
+    calling = {graph.block_of[step.number] for step in _calls(function)}
+    for block in [graph.blocks[number] for number in sorted(calling)]:
         live = set(alive.live_in_any(block.successors))
-        for number in reversed(block.instructions):
-            operation = left.instructions[number]
-            if operation is None:
-                continue
+        for operation in reversed(machine_instructions(left, block.instructions)):
             live -= operation.defs - operation.partial_defs
             for callee in made.callees.get(operation.instruction.node.start, ()):
                 peak = max(peak, len(live) + _of_callee(callee))
@@ -188,12 +191,12 @@ def spread(function: Function, target: Target) -> Spread:
     """The properties that determine how far the registers of `function` spread (5)."""
     if _is_debug(function):
         return "debug"
-    left = [one for one in virtual_registers(function).instructions if one is not None]
-    if any(one.instruction.opcode in _MATRIX for one in left):
+    if any(shape.opcode in _MATRIX for shape in shape_counts(function).counts):
         return "matrix"
     if 0 < launch_bounds_of(target, directives_of(function)).threads_per_block <= _SMALL_BLOCK:
         return "small block"
-    return "pairs" if any(len(one.defs) > 1 for one in left) else "singles"
+    blocks = virtual_registers(function).blocks.values()
+    return "pairs" if any(block.has_pair for block in blocks) else "singles"
 
 
 def _is_debug(function: Function) -> bool:

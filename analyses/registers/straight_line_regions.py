@@ -13,16 +13,27 @@ ptxas does not document these decisions; the limits come from observation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final, TypeAlias
 
-from analyses.control_flow.cfg import Cfg, cfg
+from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
+from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.uses_and_defs import instructions
-from analyses.registers.list_scheduling import StraightLineRegion
-from analyses.registers.machine_blocks import MachineBlock, machine_blocks
+from analyses.registers.list_scheduling import (
+    RegionCode,
+    StraightLineRegion,
+    most_registers_named,
+)
+from analyses.registers.machine_blocks import MachineBlock
+from analyses.registers.machine_instructions import (
+    MachineInstruction,
+    assigned_constant,
+    machine_instructions,
+)
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
-from analyses.registers.virtual_registers import MachineInstruction, constant, virtual_registers
+from analyses.registers.virtual_registers import VirtualRegisters, constant, virtual_registers
 from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
@@ -40,8 +51,8 @@ def straight_line_regions(function: Function) -> tuple[StraightLineRegion, ...]:
     return tuple(_regions(function))
 
 
-_Key: TypeAlias = tuple[tuple[MachineBlock, ...], int, frozenset[int]]
-"""The blocks of a region, its unroll factor, and the virtual registers live after it."""
+_Key: TypeAlias = tuple[tuple[MachineBlock, ...], int, int, object]
+"""The blocks of a region, its unroll factor, and the bit set of the virtual registers live after it."""
 
 
 @incremental_fact
@@ -49,27 +60,6 @@ def _memory(
     _: Function, earlier: Previous[GenerationalCache[_Key, StraightLineRegion]] | None
 ) -> GenerationalCache[_Key, StraightLineRegion]:
     return GenerationalCache(earlier.value if earlier else None)
-
-
-def _region(
-    function: Function, blocks: tuple[MachineBlock, ...], factor: int, behind: frozenset[int]
-) -> StraightLineRegion:
-    """The region: the same object as before an edit if its instructions and the virtual registers live after
-    it are unchanged.
-    """
-    memory = _memory(function)
-    key = blocks, factor, behind
-    known = memory.get(key)
-    if known is None:
-        repeated = _operations(blocks)
-        if factor > 1:
-            repeated = _unrolled(repeated, factor, virtual_registers(function).count)
-        known = memory.put(key, StraightLineRegion(repeated, behind))
-    return known
-
-
-def _operations(blocks: Iterable[MachineBlock]) -> list[MachineInstruction]:
-    return [operation for block in blocks for operation in block.instructions]
 
 
 def trip_count(function: Function, loop: Loop) -> int | None:
@@ -80,33 +70,66 @@ def trip_count(function: Function, loop: Loop) -> int | None:
 
 
 def _regions(function: Function) -> Iterator[StraightLineRegion]:
-    graph, left, alive = cfg(function), machine_blocks(function), virtual_register_liveness(function)
+    graph, left, sets = cfg(function), virtual_registers(function), virtual_register_liveness(function)
     kept = _nounroll_blocks(function)
     straight = {
         min(loop.blocks): loop
         for loop in dominance(function).loops
         if _is_straight_line(graph, loop) and loop.header not in kept
     }
+    contents, known, numbering = list(left.blocks.values()), _memory(function), sets.sets.numbering
     done: set[int] = set()
+
+    def region(members: Sequence[BasicBlock], factor: int, targets: Sequence[int]) -> StraightLineRegion:
+        """The region: the same object as before an edit if its instructions and the virtual registers live
+        after it are unchanged.
+        """
+        behind = sets.bits_of_any(targets)
+        blocks = tuple([contents[member.number] for member in members])
+        read = partial(_code, left, sets.sets, members[0].first, members[-1].end, factor, behind)
+        key = blocks, factor, behind, numbering
+        found = known.get(key)
+        if found is None:
+            return known.put(key, _region(blocks, factor, behind.bit_count(), read))
+        found.read_from(read)
+        return found
+
     for block in graph.blocks:
         if block.number in done or block.number not in graph.reached:
             continue
         loop = straight.get(block.number)
         if loop is not None:
-            members = sorted(loop.blocks)
-            body = tuple([left[member] for member in members])
+            members = [graph.blocks[number] for number in sorted(loop.blocks)]
             count = trip_count(function, loop)
-            factor = _unroll_factor(_operations(body), count) if count else 1
+            body = machine_instructions(left, range(members[0].first, members[-1].end)) if count else []
+            factor = _unroll_factor(body, count) if count else 1
             if factor > 1:
-                done.update(members)
+                done.update(loop.blocks)
                 behind = [
                     target
-                    for target in graph.blocks[members[-1]].successors
+                    for target in members[-1].successors
                     if not (factor == count and target == loop.header)
                 ]
-                yield _region(function, body, factor, alive.live_in_any(behind))
+                yield region(members, factor, behind)
                 continue
-        yield _region(function, (left[block.number],), 1, alive.live_in_any(block.successors))
+        yield region((block,), 1, block.successors)
+
+
+def _region(
+    blocks: Sequence[MachineBlock], factor: int, live: int, read: Callable[[], RegionCode]
+) -> StraightLineRegion:
+    if factor == 1:
+        bound = live + blocks[0].pressure
+        return StraightLineRegion(bound, bound + blocks[0].results, read)
+    bound = live + sum(most_registers_named(one) for one in read().instructions)
+    return StraightLineRegion(bound, bound, read)
+
+
+def _code(
+    left: VirtualRegisters, sets: LiveSets, first: int, end: int, factor: int, behind: int
+) -> RegionCode:
+    body = machine_instructions(left, range(first, end))
+    return RegionCode(_unrolled(body, factor, left.count) if factor > 1 else body, sets.members(behind))
 
 
 def _is_straight_line(graph: Cfg, loop: Loop) -> bool:
@@ -172,7 +195,7 @@ class _InductionVariable:
         self.function = function
         self.flow = instructions(function)
         self.inside = [self.flow.instructions[number] for number in numbers]
-        self.writers = virtual_registers(function).state.writers
+        self.left = virtual_registers(function)
 
     def trip_count(self) -> int | None:
         branches = [s for s in self.inside if s.opcode == "bra" and s.guard >= 0]
@@ -197,20 +220,15 @@ class _InductionVariable:
         """The only constant that `register` is assigned outside the loop."""
         if register is None:
             return None
-        inside = {step.node.start for step in self.inside}
-        found = [step for step in self.writers[register] if step.node.start not in inside]
-        if len(found) != 1 or found[0].opcode != "mov":
+        inside = {step.number for step in self.inside}
+        found = [number for number in self.left.definitions.of(register) if number not in inside]
+        if len(found) != 1 or self.flow.kinds[found[0]].opcode != "mov":
             return None
-        return self.value(found[0].node.operands[-1])
+        return self.value(self.flow.body.instructions[found[0]].operands[-1])
 
     def value(self, operand: nodes.Operand) -> int | None:
         register = self.register(operand)
-        if register is None:
-            return constant(operand)
-        writers = self.writers[register]
-        if len(writers) == 1 and writers[0].opcode == "mov" and not writers[0].uses:
-            return constant(writers[0].node.operands[-1])
-        return None
+        return constant(operand) if register is None else assigned_constant(self.left, register)
 
     def register(self, operand: nodes.Operand) -> int | None:
         if not isinstance(operand, nodes.Name):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from analyses.control_flow.cfg import cfg
 from analyses.dataflow.bitvector_dataflow import GenKill, LiveSets
-from analyses.registers.machine_blocks import machine_blocks
+from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 
@@ -25,11 +25,15 @@ class VirtualRegisterLiveness:
         """The virtual registers live at the start of at least one of these blocks, usually the same object
         for the same set.
         """
+        return self.sets.members(self.bits_of_any(blocks))
+
+    def bits_of_any(self, blocks: Iterable[int]) -> int:
+        """The same as a bit set of `sets`."""
         live_in = self.sets.live_in
         found = 0
         for block in blocks:
             found |= live_in[block]
-        return self.sets.members(found & ~live_in[0])
+        return found & ~live_in[0]
 
 
 @incremental_fact
@@ -37,6 +41,8 @@ def virtual_register_liveness(
     function: Function, earlier: Previous[VirtualRegisterLiveness] | None
 ) -> VirtualRegisterLiveness:
     """The virtual registers of `function` that are live at the starts of its blocks."""
-    blocks = [GenKill(one, one.upward_exposed, one.defined) for one in machine_blocks(function)]
+    blocks = [
+        GenKill(one, one.upward_exposed, one.defined) for one in virtual_registers(function).blocks.values()
+    ]
     before = earlier.value.sets if earlier else None
     return VirtualRegisterLiveness(LiveSets(cfg(function).graph, blocks, frozenset(), before))

@@ -11,12 +11,15 @@ from analyses.dataflow.dead_writes import dead_writes
 from analyses.dataflow.definite_assignment import uninitialized_reads
 from analyses.dataflow.phi_placement import phi_placement
 from analyses.instructions.uses_and_defs import FunctionInstructions
+from analyses.registers import machine_instructions
 from analyses.registers.list_scheduling import (
     StraightLineRegion,
     most_registers,
     most_registers_with_hoisting,
 )
+from analyses.registers.machine_instructions import MachineInstruction
 from analyses.registers.straight_line_regions import straight_line_regions
+from analyses.registers.virtual_registers import VirtualRegisters
 from analyses.well_formed import is_well_formed
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -94,8 +97,17 @@ def test_regions_that_cannot_decide_are_not_scheduled(monkeypatch: pytest.Monkey
     large += "".join(f"    add.s32 %r1, %r1, %r{n};\n" for n in range(2, 30))
     head = "    ld.param.u64 %rd1, [out];\n    mov.u32 %r1, %tid.x;\n"
     function = _function(head + small + large + "    st.global.b32 [%rd1], %r1;\n    ret;\n}\n")
+    lowered: list[int] = []
+    lower = machine_instructions.machine_instruction
+
+    def noted(left: VirtualRegisters, number: int) -> MachineInstruction:
+        lowered.append(number)
+        return lower(left, number)
+
+    monkeypatch.setattr(machine_instructions, "machine_instruction", noted)
     regions = straight_line_regions(function)
     assert len(regions) == 22
+    assert not lowered
     scheduled: list[StraightLineRegion] = []
     profile = StraightLineRegion.min_registers
 
@@ -107,6 +119,7 @@ def test_regions_that_cannot_decide_are_not_scheduled(monkeypatch: pytest.Monkey
     least = most_registers(regions, False)
     assert most_registers_with_hoisting(regions, 20, False) >= least
     assert len({id(one) for one in scheduled}) == 1
+    assert len(lowered) == len(scheduled[0].instructions)
     monkeypatch.undo()
     assert least == max(one.min_registers(False) for one in regions)
     for limit in (3, 10, 20, 99):

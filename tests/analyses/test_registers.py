@@ -7,6 +7,7 @@ from statistics import median
 import pytest
 
 from analyses.control_flow.dominance import dominance
+from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
 from analyses.registers.register_estimate import register_estimate
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions, trip_count
@@ -25,9 +26,14 @@ def kernel(body: str, directives: str = "") -> Function:
     return Module.parse(text).definitions["k"]
 
 
+def machine_code(body: str) -> list[MachineInstruction]:
+    found = virtual_registers(kernel(body))
+    return machine_instructions(found, range(len(found.is_eliminated)))
+
+
 def left(body: str) -> list[str]:
     """The instructions that are left of `body` in machine code."""
-    return [one.instruction.opcode for one in virtual_registers(kernel(body)).instructions if one is not None]
+    return [one.instruction.opcode for one in machine_code(body)]
 
 
 @pytest.mark.parametrize(
@@ -52,12 +58,7 @@ def test_what_machine_code_does_not_need(body: str, remain: str) -> None:
 
 
 def test_halves_of_a_pair_are_its_words() -> None:
-    found = virtual_registers(
-        kernel("ld.global.u64 %d1, [%d2]; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;")
-    )
-    load, _, add = found.instructions
-    assert load is not None
-    assert add is not None
+    load, add = machine_code("ld.global.u64 %d1, [%d2]; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;")
     assert add.uses == load.defs
     assert len(load.defs) == 2
 

@@ -12,11 +12,12 @@ from analyses.divergence.lane_values import LaneValues, first_warp_values, lane_
 from analyses.divergence.memory_access import WarpAccess, memory_access
 from analyses.divergence.uniformity import uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.registers.machine_instructions import MachineInstruction, machine_instruction
 from analyses.registers.register_estimate import register_estimate
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
-from analyses.registers.virtual_registers import MachineInstruction, virtual_registers
+from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_counts, shapes
 from ptx_lsp.model.instructions.uses import unused
@@ -52,13 +53,26 @@ def analysis_results(function: Function) -> AnalysisResults:
         ),
         "initialization": uninitialized_reads(function),
         "pressure": (need.units, need.predicates, [one.name for one in need.live_at_peak]),
-        "words": (left.of_registers, [_operation(function, one) for one in left.instructions]),
+        "words": (
+            left.of_registers,
+            [
+                None if is_eliminated else _operation(function, machine_instruction(left, number))
+                for number, is_eliminated in enumerate(left.is_eliminated)
+            ],
+            [
+                (one.upward_exposed, one.defined, one.pressure, one.results, one.has_pair)
+                for one in left.blocks.values()
+            ],
+        ),
         "words alive": [
             virtual_register_liveness(function).live_in_any((block.number,))
             for block in cfg(function).blocks
         ],
         "runs": [
-            (run.min_registers(True), run.registers_with_hoisting(40, False), run.live_out)
+            (
+                run.min_registers(True), run.registers_with_hoisting(40, False), run.live_out,
+                run.bound, run.hoisting_bound,
+            )
             for run in straight_line_regions(function)
         ],
         "registers estimated": register_estimate(function),
@@ -153,5 +167,5 @@ def _step(function: Function, step: InstructionInfo) -> object:
     )  # fmt: skip
 
 
-def _operation(function: Function, one: MachineInstruction | None) -> object:
-    return None if one is None else (_where(function, one.instruction.node), one[1:])
+def _operation(function: Function, one: MachineInstruction) -> object:
+    return _where(function, one.instruction.node), one[1:]

@@ -1,0 +1,101 @@
+"""Machine instructions: the instructions that are not eliminated, with their virtual registers. Most decide
+nothing, so they are made on demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from analyses.bitset import EMPTY
+from analyses.instructions.uses_and_defs import InstructionInfo
+from analyses.registers.virtual_registers import (
+    NO_REGISTER,
+    VirtualRegisters,
+    constant,
+    register_of,
+)
+from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.syntax import nodes
+
+
+class MachineInstruction(NamedTuple):
+    """An instruction with its virtual registers.
+
+    `partial_defs` are the defs that keep part of the previous value. `flags_read` and `flags_written` are
+    predicates, which have no virtual registers. `materialised_constants` is the number of additional
+    registers that it needs during execution, for constants that it cannot encode.
+    """
+
+    instruction: InstructionInfo
+    uses: frozenset[int]
+    defs: frozenset[int]
+    partial_defs: frozenset[int]
+    flags_read: tuple[int, ...]
+    flags_written: tuple[int, ...]
+    materialised_constants: int
+
+
+def machine_instructions(left: VirtualRegisters, numbers: Iterable[int]) -> list[MachineInstruction]:
+    """The machine instructions of some instructions, in order."""
+    return [machine_instruction(left, number) for number in numbers if not left.is_eliminated[number]]
+
+
+def machine_instruction(left: VirtualRegisters, number: int) -> MachineInstruction:
+    """The machine instruction of one that is not eliminated."""
+    step = left.flow.info(number)
+    values, allocated = left.of_registers, left.allocated
+    reads: set[int] = set()
+    flags_read: list[int] = []
+    for register in step.uses:
+        reads.update(values[register])
+        if not allocated[register]:
+            flags_read.append(register)
+    reads.discard(NO_REGISTER)
+    if step.guard >= 0:
+        flags_read.append(step.guard)
+    writes: list[int] = []
+    flags_written: list[int] = []
+    for register in step.defs:
+        writes += left.defined_by(register)
+        if not allocated[register]:
+            flags_written.append(register)
+    keeps = [word for register in step.partial_defs for word in left.defined_by(register)]
+    return MachineInstruction(
+        step, frozenset(reads), frozenset(writes), frozenset(keeps) if keeps else EMPTY,
+        tuple(flags_read), tuple(flags_written),
+        _materialised_constants(left, step) if step.opcode == "st" else 0,
+    )  # fmt: skip
+
+
+def _materialised_constants(left: VirtualRegisters, step: InstructionInfo) -> int:
+    """A store takes its values from registers; only a single zero already is one."""
+    if ".param" in step.spelling or len(step.node.operands) < 2:
+        return 0
+    source = step.node.operands[1]
+    items = source.items if isinstance(source, nodes.Vector) else (source,)
+    size = 2 if "64" in step.spelling else 1
+    zeros = others = held = 0
+    for item in items:
+        register = register_of(left.flow, item)
+        value = left.of_registers[register] if register is not None else None
+        if value and value[0] != NO_REGISTER:
+            held += 1
+        elif _constant(left, item) == 0:
+            zeros += size
+        else:
+            others += size
+    return others + (zeros if others or (held and len(items) > 1) else 0)
+
+
+def _constant(left: VirtualRegisters, item: nodes.Operand) -> int | None:
+    """The constant that is an operand, or that its only definition moves to it."""
+    register = register_of(left.flow, item)
+    return constant(item) if register is None else assigned_constant(left, register)
+
+
+def assigned_constant(left: VirtualRegisters, register: int) -> int | None:
+    """The constant that the only definition of a register assigns to it."""
+    numbers, flow = left.definitions.of(register), left.flow
+    if len(numbers) != 1 or flow.kinds[numbers[0]].opcode != "mov" or flow.uses[numbers[0]]:
+        return None
+    return constant(flow.body.instructions[numbers[0]].operands[-1])

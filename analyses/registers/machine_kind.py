@@ -1,0 +1,84 @@
+"""What the shape of an instruction tells about its machine code: whether its result may share the virtual
+registers of its operands, and the most registers that it needs besides them.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from ptx_lsp.isa.matching.shape import Shape
+
+_COPIES: Final = {
+    "cvt.u64.u32": "WIDENED", "cvt.s64.s32": "WIDENED", "cvt.u32.u64": "NARROWED", "cvt.s32.s64": "NARROWED",
+    "add.s64": "OFFSET", "add.u64": "OFFSET", "add.s32": "OFFSET", "add.u32": "OFFSET", "shl.b64": "SCALED",
+}  # fmt: skip
+
+
+class Coalescing(IntEnum):
+    """How the result of an instruction may share virtual registers."""
+
+    NONE = 0
+    MOVED = 1
+    """A copy, a pack, an unpack, or a constant."""
+    PARAMETER = 2
+    """Read from the constant bank."""
+    GENERIC = 3
+    """An address in the generic space."""
+    WIDENED = 4
+    NARROWED = 5
+    OFFSET = 6
+    """A register and a constant, folded into addresses."""
+    SCALED = 7
+    """An index that is scaled when it is added to an address."""
+
+
+@lru_cache(maxsize=1 << 15)
+def coalescing(shape: Shape) -> Coalescing:
+    """How the results of the instructions of a shape may share virtual registers."""
+    match shape.opcode:
+        case "mov":
+            return Coalescing.MOVED
+        case "cvta":
+            return Coalescing.GENERIC
+        case "ld" if ".param" in shape.spelling:
+            return Coalescing.PARAMETER
+        case "mul" if shape.spelling.startswith("mul.wide"):
+            return Coalescing.SCALED
+        case "cvt" | "add" | "shl" if shape.spelling in _COPIES:
+            return Coalescing[_COPIES[shape.spelling]]
+        case _:
+            return Coalescing.NONE
+
+
+@lru_cache(maxsize=1 << 15)
+def most_additional_registers(shape: Shape) -> int:
+    """The most registers that an instruction of a shape needs besides its operands."""
+    scratch = max(scratch_registers(shape.spelling, by_constant) for by_constant in (False, True))
+    return scratch + _most_constants(shape)
+
+
+def _most_constants(shape: Shape) -> int:
+    """The most registers for constants that a store cannot encode."""
+    if shape.opcode != "st" or len(shape.arguments) < 2:
+        return 0
+    return max(1, len(shape.arguments[1].parts)) * (2 if "64" in shape.spelling else 1)
+
+
+@lru_cache(maxsize=4096)
+def scratch_registers(spelling: str, by_constant: bool) -> int:
+    """The temporary registers of the machine code sequence that implements an instruction."""
+    match spelling.partition(".")[0]:
+        case "div" | "rem":
+            if ".f64" in spelling:
+                return 10
+            if ".f32" in spelling:
+                return 1 if ".approx" in spelling or ".full" in spelling else 4
+            if "64" in spelling:
+                return 2 if by_constant else 12
+            return 1 if by_constant else 3
+        case "sqrt" | "rcp" | "rsqrt":
+            return 8 if ".f64" in spelling else 3 if ".rn" in spelling else 0
+        case _:
+            return 0
