@@ -73,7 +73,13 @@ class LintSession:
     ) -> None:
         self.module = module
         self.rules = tuple(default_rules() if rules is None else rules)
-        self._rules_done = 0
+        about_modules = [rule for rule in self.rules if rule.on_module is not None]
+        self._errors = [rule for rule in about_modules if rule.code.startswith("E")]
+        """The module rules that have yet to run before those about functions."""
+        self._others = [rule for rule in about_modules if not rule.code.startswith("E")]
+        """The module rules that have yet to run after them. Before, they would have all functions analysed,
+        and their analyses be kept until the rules about functions need them.
+        """
         self._on_module: list[tuple[Rule, Finding]] = []
         self._on_function: list[_Check] = [
             (rule, rule.on_function) for rule in self.rules if rule.on_function is not None
@@ -96,16 +102,14 @@ class LintSession:
             for _ in self.steps():
                 pass
 
-    def steps(self) -> Iterator[Rule]:
-        """Runs one rule after another, module rules first, and yields each.
+    def steps(self, finished: Callable[[Function], None] | None = None) -> Iterator[Rule]:
+        """Runs one rule after another, and yields each: first those that find errors of the module, then the
+        rules about functions, then other module rules. `finished` is called for each function on which all
+        rules have run.
 
         A second call continues after the last step.
         """
-        for rule in self.rules[self._rules_done :]:
-            self._rules_done += 1
-            if rule.on_module is not None:
-                self._on_module.extend(_run(rule, rule.on_module, self.module))
-                yield rule
+        yield from self._on_modules(self._errors)
         if not self._has_begun:
             self._inherit()
         for number in sorted(self._pending):
@@ -128,7 +132,17 @@ class LintSession:
                 yield rule
             checked.done = len(self._on_function)
             self._pending.discard(number)
+            if finished is not None:
+                finished(function)
+        yield from self._on_modules(self._others)
         self._is_complete = True
+
+    def _on_modules(self, pending: list[Rule]) -> Iterator[Rule]:
+        while pending:
+            rule = pending.pop(0)
+            if rule.on_module is not None:
+                self._on_module.extend(_run(rule, rule.on_module, self.module))
+                yield rule
 
     def _awake_for(self, function: Function) -> list[tuple[int, _Check]]:
         try:

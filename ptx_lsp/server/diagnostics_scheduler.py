@@ -14,6 +14,7 @@ from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.server.openfile import OpenFile, Snapshot
+from ptx_lsp.server.recent_facts import RecentFacts
 from ptx_lsp.server.targets import SecondaryTargets
 from ptx_lsp.server.threads import Threads
 
@@ -70,6 +71,7 @@ class DiagnosticsScheduler:
         self._states: dict[OpenFile, _FileState] = {}
         self._queue: dict[OpenFile, None] = {}
         """The one wanted last is the last."""
+        self._recent = RecentFacts(threads.between_answers)
         self._stop = Event()
         self._working: asyncio.Future[None] | None = None
 
@@ -160,8 +162,9 @@ class DiagnosticsScheduler:
         targets = tuple(self._policy.targets(file))
 
         def steps() -> Iterator[Rule]:
-            yield from linting.steps()
-            yield from case.secondary.steps(snapshot.module.document, targets, rules)
+            yield from linting.steps(self._recent.add)
+            yield from case.secondary.steps(snapshot.module.document, targets, rules, self._recent.add)
+            self._recent.add_all(snapshot.module.functions.anywhere())
 
         def judge(*, whole: bool) -> list[Diagnostic]:
             others = case.secondary.lintings(targets) if whole else []

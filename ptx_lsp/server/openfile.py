@@ -15,6 +15,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.server.skeleton import MOST_BYTES, skeleton
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
+from ptx_lsp.syntax.items import Items
 from ptx_lsp.text import Edit, Source
 
 
@@ -134,15 +135,20 @@ class OpenFile:
         changed, self._changed = self._changed, None
         revision, version, source = self.revision, self.version, self.source
         try:
-            earlier, damaged = self.snapshot, None
+            earlier, known, damaged = self.snapshot, None, None
+            if earlier is None and len(source.data) <= MOST_BYTES:
+                known = await self._threads.read(Document.regular, source)
             is_long = _LONG_TO_READ < len(source.data) <= MOST_BYTES
             if is_long and earlier is None and self._tell_early is not None:
-                damaged = await self._threads.read(_damaged, source)
+                damaged = await self._threads.read(_damaged, source, known)
                 if self.revision == revision:
                     self._tell_early(self, damaged)
                 self._tell_early = None
             target = self._targets[0] if self._targets else None
-            module = await self._threads.read(_module, source, earlier, changed, target, damaged)
+            if known is None:
+                known = await self._threads.read(_document, source, earlier, changed, damaged)
+            before = earlier.module if earlier is not None and not earlier.is_skeleton else None
+            module = await self._threads.read(Module, known, before, target)
             self.snapshot = Snapshot(revision, version, module)
             if earlier is not None:
                 earlier.newest = module
@@ -155,26 +161,21 @@ _LONG_TO_READ = 100_000
 """Bytes."""
 
 
-def _damaged(source: Source) -> Module:
-    """Only what is damaged."""
-    return Module(Document.damaged(source))
+def _damaged(source: Source, known: Document | None) -> Module:
+    """Only what is damaged: nothing, if the text is `known` to be regular."""
+    return Module(Document.damaged(source) if known is None else Document(source, None, Items.of(())))
 
 
-def _module(
-    source: Source,
-    earlier: Snapshot | None,
-    changed: ChangedRange | None,
-    target: Target | None,
-    damaged: Module | None,
-) -> Module:
+def _document(
+    source: Source, earlier: Snapshot | None, changed: ChangedRange | None, damaged: Module | None
+) -> Document:
     """Reads a text completely, or only its changes."""
     if len(source.data) > MOST_BYTES:
-        return Module(Document.parse(Source(skeleton(source.data))), None, target)
-    if earlier is None or len(earlier.source.data) > MOST_BYTES:
-        known = damaged.document if damaged is not None else None
-        return Module(Document.parse(source, known), None, target)
+        return Document.parse(Source(skeleton(source.data)))
+    if earlier is None or earlier.is_skeleton:
+        return Document.parse(source, damaged.document if damaged is not None else None)
     document = earlier.module.document
-    if changed is not None:
-        new = source.data[changed.start : changed.new_end]
-        document = document.edited(Edit(changed.start, changed.old_end, new), source)
-    return Module(document, earlier.module, target)
+    if changed is None:
+        return document
+    new = source.data[changed.start : changed.new_end]
+    return document.edited(Edit(changed.start, changed.old_end, new), source)

@@ -6,13 +6,14 @@ like that of the first. With one target, nothing is done twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 
@@ -31,7 +32,11 @@ class SecondaryTargets:
             linting.module.dispose(linting.module)
 
     def steps(
-        self, document: Document, targets: Sequence[Target], rules: tuple[Rule, ...]
+        self,
+        document: Document,
+        targets: Sequence[Target],
+        rules: tuple[Rule, ...],
+        finished: Callable[[Function], None],
     ) -> Iterator[Rule]:
         """Runs the rules over a document; stopping between two steps loses only the remaining ones."""
         for target in self._known.keys() - set(targets):
@@ -46,7 +51,7 @@ class SecondaryTargets:
                     last.module.dispose(module)
             else:
                 linting = last
-            yield from linting.steps()
+            yield from linting.steps(finished)
 
     def lintings(self, targets: Sequence[Target]) -> list[LintSession]:
         """One lint session per target; complete once `steps` is exhausted."""

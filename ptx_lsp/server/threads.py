@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event
+from threading import Event, Lock
 from typing import ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
@@ -34,6 +34,8 @@ class Threads:
         sys.setswitchinterval(_TURN)
         gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)  # see `Snapshot`: nothing old is in a cycle
         self._builders = self._waiting = 0
+        self._lock, self._computing = Lock(), 0
+        """The number of answers that are being computed."""
         self._nobody_waits = Event()
         self._nobody_waits.set()
         self._reading = ThreadPoolExecutor(_READERS, "read")
@@ -49,7 +51,25 @@ class Threads:
             return await _in(self._analysing, work, *args, **kwargs)
 
     async def answer(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        return await _in(self._answering, work, *args, **kwargs)
+        return await _in(self._answering, self.computed, work, *args, **kwargs)
+
+    def computed(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Calls `work`, which may compute facts."""
+        with self._lock:
+            self._computing += 1
+        try:
+            return work(*args, **kwargs)
+        finally:
+            with self._lock:
+                self._computing -= 1
+
+    def between_answers(self, work: Callable[[], None]) -> bool:
+        """Calls `work` if no answer is being computed now; none begins meanwhile."""
+        with self._lock:
+            if self._computing:
+                return False
+            work()
+            return True
 
     @contextmanager
     def answering_at_once(self) -> Generator[None, None, None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node, QueryCursor, Tree
 
-from ptx_lsp.syntax.function_reparse import reparse_function
+from ptx_lsp.syntax.function_reparse import is_closed, reparse_function
 from ptx_lsp.syntax.incremental_lowering import ChangedBytes, lower_incrementally
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.items import Items
@@ -21,6 +21,8 @@ _FEW = 4
 """A statement is parsed alone after an edit inside it if the file is at least this many times longer: parsing
 the statement completely takes longer than an incremental parse of the file.
 """
+_CONTEXT = 200
+"""Bytes after an edit that decide how its text is parsed, with a wide margin."""
 
 
 class Document:
@@ -48,11 +50,14 @@ class Document:
 
     @classmethod
     def read(cls, source: Source) -> Document:
-        """Parses a text that is read once. The tree is not kept, since it takes as much memory as the
-        statements.
-        """
+        """Parses a text without keeping the tree, which takes more memory than the statements."""
+        return cls.regular(source) or cls(source, None, cls.parse(source).items)
+
+    @classmethod
+    def regular(cls, source: Source) -> Document | None:
+        """Reads a text without errors, mostly without a tree. None if it may have errors."""
         items = read_items(source)
-        return cls(source, None, cls.parse(source).items if items is None else Items.of(items))
+        return cls(source, None, Items.of(items)) if items is not None else None
 
     @classmethod
     def damaged(cls, source: Source) -> Document:
@@ -70,6 +75,11 @@ class Document:
         return cls(source, tree, Items.of(_lowered(found, source)))
 
     @property
+    def has_tree(self) -> bool:
+        """Whether it keeps a tree of the whole text, which may have been built on demand."""
+        return self._tree is not None
+
+    @property
     def tree(self) -> Tree:
         """The tree of the whole text, which may have to be parsed."""
         if self._tree is None or self._is_edited_tree:
@@ -82,6 +92,8 @@ class Document:
         """
         source = self.source.edited(edit) if source is None else source
         items = self._edited_inside(edit, source)
+        if items is None and self._tree is None:
+            items = self._edited_nearby(edit, source)
         if items is not None:
             tree = self._apply_edit(self._tree, edit, source) if self._tree is not None else None
             return Document(source, tree, items, is_told=True)
@@ -112,6 +124,44 @@ class Document:
                 return None  # a string left open there may end here
         found = reparse_function(item, edit, before, after)
         return self.items.replaced(number, found) if found is not None else None
+
+    def _edited_nearby(self, edit: Edit, source: Source) -> Items | None:
+        """The statements after an edit, parsed without a tree of the whole text: those that the edit touched,
+        and one before and after them, which have to stay as they are. None where more has to be looked at.
+        """
+        items, growth = self.items, edit.growth
+        first = items.last_before(edit.start)
+        while first >= 0 and items[first].end >= edit.start:
+            first -= 1
+        last = items.last_before(edit.end) + 1
+        while last < len(items) and items[last].end - edit.end < _CONTEXT:
+            last += 1
+        start = items[first].start if first >= 0 else 0
+        end = items[last].end if last < len(items) else len(self.source.data)
+        if (end - start) * _FEW > len(source.data):
+            return None
+        near = items[max(first, 0) : last + 1]
+        if not all(map(_stands_alone, near)):
+            return None
+        old, new = Source(self.source.data[start:end]), Source(source.data[start : end + growth])
+        if any(mark in one.data for mark in (b'"', b"*/") for one in (old, new)):
+            broken = next(self.items.broken(), None)
+            if broken is not None and broken.start < start:
+                return None  # a string or comment left open there may end here
+        part = Document(old, None, Items.of([one.moved(-start) for one in near]))
+        edited = part.edited(Edit(edit.start - start, edit.end - start, edit.replacement), new)
+        found = [one.moved(start) for one in edited.items]
+        if not all(map(_stands_alone, found)) or not is_closed(edited.tree, edited.source.data):
+            return None
+        before, after = first >= 0, last < len(items)
+        if len(found) < before + after:
+            return None
+        if before and (found[0].node is not near[0].node or found[0].end != near[0].end):
+            return None
+        if after and (found[-1].node is not near[-1].node or found[-1].end != near[-1].end + growth):
+            return None
+        behind = [one.moved(growth) for one in items[last + 1 :]]
+        return Items.of([*items[: max(first, 0)], *found, *behind])
 
     def _items_after(
         self, edit: Edit, touched: ChangedBytes, tree: Tree, source: Source
@@ -151,6 +201,10 @@ class Document:
             new_last -= 1
         lowered = _lowered(new[kept_first : new_last + 1], source)
         return (*items[:kept_first], *lowered, *reversed(after))
+
+
+def _stands_alone(item: Item) -> bool:
+    return item.alone and not item.is_unclosed
 
 
 def _lowered(children: Iterable[Node], source: Source) -> Iterator[Item]:

@@ -54,10 +54,17 @@ def _function_tree(data: bytes, told: Tree | None = None) -> Tree | None:
         return None
     block = node.children[-1]
     closed = block.type == "block" and block.children[-1].type == "}"
-    return tree if closed and _is_closed(root, data.rfind(b'"')) else None
+    return tree if closed and _ends_string(root, data.rfind(b'"')) else None
 
 
-def _is_closed(root: Node, quote: int) -> bool:
+def is_closed(tree: Tree, data: bytes) -> bool:
+    """Whether the text after these bytes cannot end a string or comment that is open in them."""
+    if tree.root_node.has_error or b"\0" in data or data.rfind(b"/*") > data.rfind(b"*/"):
+        return False
+    return _ends_string(tree.root_node, data.rfind(b'"'))
+
+
+def _ends_string(root: Node, quote: int) -> bool:
     """Whether the last quote of a text ends a string or is not part of one."""
     if quote < 0:
         return True

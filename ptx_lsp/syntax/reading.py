@@ -23,7 +23,7 @@ def read_items(source: Source) -> list[Item] | None:
     own and is complete, so the tree of the whole text has the same nodes around it. The exception is a node
     that goes on across the cut, such as a comment that contains the function.
     """
-    text = source.text
+    text = source.data.decode("latin-1")  # `source.text` would be kept
     if "\0" in text:  # the lexer of the tree ends comments and tokens there
         return None
     items: list[Item] = []

@@ -51,6 +51,32 @@ def test_edited_functions_are_as_read_anew(seed: int) -> None:
         assert linting.diagnostics == LintSession(Module(fresh)).diagnostics
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_statements_edited_without_a_tree_are_as_read_anew(seed: int) -> None:
+    """Mostly edits between the functions, or across the ends of some."""
+    chance = random.Random(seed)
+    text = _text(40)
+    without = 0
+    for _ in range(5):
+        document = Document.read(Source(text))
+        assert not document.has_tree
+        linting = LintSession(Module(document))
+        for _ in range(3):
+            item = chance.choice(document.items) if document.items else None
+            data = document.source.data
+            at = chance.choice([item.start, item.end]) + chance.choice([0, 0, 0, -1, 1, -9, 9]) if item else 0
+            at = min(max(0, at), len(data))
+            end = min(len(data), at + chance.choice([0, 0, 1, 1, 3, 40, 250]))
+            new = chance.choice([b"", b".global .u32 x;", b".visible .func g() { ret; }\n", *_PIECES])
+            document = document.edited(Edit(at, end, new))
+            without += not document.has_tree
+            fresh = Document.parse(Source(document.source.data))
+            assert items(document) == items(fresh)
+            linting = LintSession(Module(document, linting.module), previous=linting)
+            assert linting.diagnostics == LintSession(Module(fresh)).diagnostics
+    assert without > 0
+
+
 @pytest.mark.parametrize(
     "typed",
     [b'"', b'.pragma "', b"/*", b"*/", b"}", b"{", b"#", b"//", b'"\n;', b"{ {", b".func g() {", b'; ";'],
