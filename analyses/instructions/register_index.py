@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ptx_lsp.model._core import register_number
 from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import range_count, range_index
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
 
 _EACH = 4
 _MORE = 1_000
@@ -30,12 +32,12 @@ class RegisterIndex:
 
     def __init__(
         self,
-        firsts: dict[int, int],
+        firsts: dict[nodes.Declarator, int],
         count: int,
-        sparse: dict[tuple[int, int], int] | None = None,
+        sparse: dict[tuple[nodes.Declarator, int], int] | None = None,
     ) -> None:
         self.firsts: Final = firsts
-        """The index of the first register of each declaration, by the identity of its declarator."""
+        """The index of the first register of each declarator; empty if not all registers have one (2)."""
         self.count: Final = count
         self.is_dense: Final = sparse is None
         self._sparse: Final = sparse or {}
@@ -52,17 +54,16 @@ class RegisterIndex:
 
     def index(self, register: Register) -> int:
         """The index of a used register."""
-        if not self.is_dense:
-            return self._sparse[id(register.declarator), _index(register)]
-        return self.firsts[id(register.declarator)] + _index(register)
+        found = self.find(register)
+        if found is None:
+            raise KeyError(register.name)
+        return found
 
     def find(self, register: Register) -> int | None:
         """The index of any register; None if it is not of the function, or is unused (2)."""
-        declarator = id(register.declarator)
         if not self.is_dense:
-            return self._sparse.get((declarator, _index(register)))
-        first = self.firsts.get(declarator)
-        return None if first is None else first + _index(register)
+            return self._sparse.get((register.declarator, _index(register)))
+        return register_number(self.firsts, register)
 
     def runs(self, body: Body) -> list[tuple[Register, int]]:
         """Registers in the order of their indices, each with the number of registers with its type from there
@@ -82,17 +83,17 @@ class RegisterIndex:
 
 def register_index(function: Function) -> RegisterIndex:
     """The register index of `function`."""
-    firsts: dict[int, int] = {}
+    firsts: dict[nodes.Declarator, int] = {}
     count = 0
     for declared in _declared(function.body):
-        firsts[id(declared.declarator)] = count
+        firsts[declared.declarator] = count
         count += _count(declared)
     if count <= _EACH * len(function.body.instructions) + _MORE:
         return RegisterIndex(firsts, count)
     order = {declarator: place for place, declarator in enumerate(firsts)}
-    found = {(id(one.declarator), _index(one)) for one in _named(function.body)}
+    found = {(one.declarator, _index(one)) for one in _named(function.body)}
     listed = sorted(found, key=lambda one: (order[one[0]], one[1]))
-    return RegisterIndex(firsts, len(listed), {one: n for n, one in enumerate(listed)})
+    return RegisterIndex({}, len(listed), {one: n for n, one in enumerate(listed)})
 
 
 def _declared(body: Body) -> Iterator[Register]:

@@ -18,9 +18,9 @@ from analyses.instructions.instruction_kind import InstructionKind, kind_of
 from analyses.instructions.register_index import RegisterIndex, register_index
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.match import Match
-from ptx_lsp.isa.matching.operand_access import NONE, READ, WRITE, OperandAccess
 from ptx_lsp.isa.matching.shape import Shape
-from ptx_lsp.model.body import Body, names_in
+from ptx_lsp.model._core import register_accesses
+from ptx_lsp.model.body import Body
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shapes
@@ -96,7 +96,7 @@ class FunctionInstructions:
         self.defs: list[tuple[int, ...]] = []
         self.partial_defs: list[tuple[int, ...]] = []
         self.guards: list[int] = []
-        self.indices: dict[Symbol | None, int] = {}
+        self.indices: dict[Symbol, int] = {}
         """The index of each register that an instruction names."""
         self.used: dict[int, Register] = {}
         """The register of each index that an instruction names."""
@@ -153,10 +153,16 @@ class FunctionInstructions:
 
     def read(self, shapes: Sequence[Shape], first: int, end: int) -> None:
         """Reads the instructions from `first` up to `end` (exclusive), and inserts them at `first`."""
-        reader = _Reader(self)
-        if not self.indices:
-            reader.name_all()
-        reader.between(shapes, first, end)
+        kinds = list(map(kind_of, shapes[first:end]))
+        uses, defs, partial_defs, guards = register_accesses(
+            self.body.instructions[first:end], [kind.accesses for kind in kinds], self.body.symbols,
+            self.indices, self.used, self.register_index.firsts, self.register_index.index,
+        )  # fmt: skip
+        self.kinds[first:first] = kinds
+        self.uses[first:first] = uses
+        self.defs[first:first] = defs
+        self.partial_defs[first:first] = partial_defs
+        self.guards[first:first] = guards
         self._infos[first:first] = [None] * (end - first)
 
     def without(self, body: Body, change: InstructionRangeEdit) -> FunctionInstructions:
@@ -179,12 +185,6 @@ class FunctionInstructions:
         found.used = self.used.copy()
         return found
 
-    def add(self, symbol: Register) -> int:
-        """The index of a register that is named for the first time."""
-        index = self.indices[symbol] = self.register_index.index(symbol)
-        self.used[index] = symbol
-        return index
-
 
 @incremental_fact
 def instructions(function: Function, earlier: Previous[FunctionInstructions] | None) -> FunctionInstructions:
@@ -199,191 +199,3 @@ def instructions(function: Function, earlier: Previous[FunctionInstructions] | N
     found = earlier.value.without(body, earlier.change)
     found.read(of_all, earlier.change.first, earlier.change.end)
     return found
-
-
-class _Reader:
-    def __init__(self, flow: FunctionInstructions) -> None:
-        self.flow = flow
-        self.symbols = flow.body.symbols
-        self.indices = flow.indices
-        self.reads: list[int] = []
-        self.writes: list[int] = []
-        self.keeps: list[int] = []
-        """The registers of the current instruction that are read, written and partially written."""
-
-    def between(self, shapes: Sequence[Shape], first: int, end: int) -> None:
-        """Reads the instructions from `first` up to `end` (exclusive) into the lists of the function."""
-        body, symbols, indices = self.flow.body.instructions, self.symbols, self.indices
-        kinds: list[InstructionKind] = []
-        uses: list[tuple[int, ...]] = []
-        defs: list[tuple[int, ...]] = []
-        partial_defs: list[tuple[int, ...]] = []
-        guards: list[int] = []
-        for number in range(first, end):
-            node = body[number]
-            kind = kind_of(shapes[number])
-            kinds.append(kind)
-            if kind.is_plain:
-                operands = node.operands
-                try:
-                    if kind.has_register_address:
-                        uses.append(
-                            tuple([indices[symbols[_register_name(operands[place])]] for place in kind.reads])
-                        )
-                    else:
-                        uses.append(tuple([indices[symbols[operands[place].start]] for place in kind.reads]))
-                    written = tuple([indices[symbols[operands[place].start]] for place in kind.writes])
-                    defs.append(written)
-                    if node.guard is None:
-                        partial_defs.append(())
-                        guards.append(-1)
-                    else:
-                        partial_defs.append(written)
-                        guards.append(indices[symbols[node.guard.predicate.start]])
-                    continue
-                except KeyError:  # a register of the module, or one that is named for the first time
-                    del uses[number - first :], defs[number - first :], partial_defs[number - first :]
-            reads: list[int] = []
-            writes: list[int] = []
-            keeps: list[int] = []
-            self.reads, self.writes, self.keeps = reads, writes, keeps
-            for operand, access in zip(node.operands, kind.accesses, strict=True):
-                if type(operand) is nodes.Name:  # most of them, so without a call
-                    index = indices.get(symbols.get(operand.start), -1)
-                    if index < 0:
-                        index = self.register(operand)
-                    if index >= 0:
-                        code = access.own
-                        if code == READ:
-                            reads.append(index)
-                        elif code == WRITE:
-                            writes.append(index)
-                        elif code != NONE:
-                            self.add(index, code)
-                elif type(operand) is not nodes.Number:
-                    self.operand(operand, access)
-            written = tuple(writes)
-            uses.append(tuple(reads))
-            defs.append(written)
-            if node.guard is None:
-                partial_defs.append(tuple(keeps))
-                guards.append(-1)
-            else:
-                partial_defs.append(written)
-                guards.append(self.guard(node.guard.predicate))
-        flow = self.flow
-        flow.kinds[first:first] = kinds
-        flow.uses[first:first] = uses
-        flow.defs[first:first] = defs
-        flow.partial_defs[first:first] = partial_defs
-        flow.guards[first:first] = guards
-
-    def name_all(self) -> None:
-        """Adds all registers that the function names."""
-        numbering, indices, used = self.flow.register_index, self.indices, self.flow.used
-        for scope in self.flow.body.scopes:
-            for symbol in scope.names.values():
-                if type(symbol) is Register:
-                    index = numbering.find(symbol)
-                    if index is not None:
-                        indices[symbol] = index
-                        used[index] = symbol
-
-    def register(self, name: nodes.Name) -> int:
-        """The index of the register that a name refers to; -1 if it is not a register."""
-        symbol = self.symbols.get(name.start)
-        index = self.indices.get(symbol, -1)
-        if index < 0 and isinstance(symbol, Register):
-            return self.flow.add(symbol)
-        return index
-
-    def guard(self, predicate: nodes.Expression) -> int:
-        """The register of a guard; -1 if it has none."""
-        if isinstance(predicate, nodes.Name):
-            return self.register(predicate)
-        found = -1
-        for name in names_in(predicate):
-            found = self.register(name)
-        return found
-
-    def add(self, index: int, code: int) -> None:
-        """Adds the access to a whole register."""
-        if code != WRITE:
-            self.reads.append(index)
-        if code != READ:
-            self.writes.append(index)
-            if code != WRITE:
-                self.keeps.append(index)
-
-    def operand(self, operand: nodes.Operand, access: OperandAccess) -> None:
-        """Reads the registers of an operand or of a part of one."""
-        if isinstance(operand, nodes.Name):
-            if access.own != NONE:
-                index = self.register(operand)
-                if index >= 0:
-                    self.add(index, access.own)
-        elif isinstance(operand, nodes.Address):
-            for item in operand.items:
-                self.read_names(item)
-        elif isinstance(operand, (nodes.Vector, nodes.Group)):
-            self.items(operand.items, access)
-        elif isinstance(operand, nodes.Pair):
-            self.operand(operand.left, access)
-            if isinstance(operand.right, nodes.Name):
-                self.operand(operand.right, OperandAccess(access.pair))
-        elif access.own == READ:
-            self.read_names(operand)
-        elif isinstance(operand, nodes.Member):
-            if access.own != NONE and isinstance(operand.object, nodes.Name):
-                self.write_component(operand.object, is_read=access.own != WRITE)
-        elif access.own != NONE:
-            self.read_names(operand)
-
-    def items(self, items: tuple[nodes.Expression, ...], access: OperandAccess) -> None:
-        symbols, indices = self.symbols, self.indices
-        parts = access.parts if len(access.parts) == len(items) else None
-        whole = access if not access.parts and not access.pair else OperandAccess(access.own)
-        for place, item in enumerate(items):
-            inner = whole if parts is None else parts[place]
-            index = -1
-            if type(item) is nodes.Name:
-                index = indices.get(symbols.get(item.start), -1)
-            if index < 0:
-                self.operand(item, inner)
-            elif inner.own == READ:
-                self.reads.append(index)
-            elif inner.own == WRITE:
-                self.writes.append(index)
-            elif inner.own != NONE:
-                self.add(index, inner.own)
-
-    def read_names(self, value: nodes.Expression) -> None:
-        """Reads the registers in a part of an operand."""
-        if type(value) is nodes.Binary and isinstance(value.right, nodes.Number):
-            value = value.left  # `[r+4]`
-        if type(value) is nodes.Name:
-            index = self.indices.get(self.symbols.get(value.start), -1)
-            if index < 0:
-                index = self.register(value)
-            if index >= 0:
-                self.reads.append(index)
-            return
-        for name in names_in(value):
-            index = self.register(name)
-            if index >= 0:
-                self.reads.append(index)
-
-    def write_component(self, name: nodes.Name, *, is_read: bool) -> None:
-        index = self.register(name)
-        if index >= 0:
-            self.writes.append(index)
-            self.keeps.append(index)
-            if is_read:
-                self.reads.append(index)
-
-
-def _register_name(operand: nodes.Operand) -> int:
-    """Where the register is named in `r`, `[r]` or `[r+4]`."""
-    if type(operand) is nodes.Address:
-        return operand.items[0].start
-    return operand.start

@@ -1,7 +1,9 @@
 """The passes over all names of a function (`native/core.c`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from ptx_lsp.isa.matching.operand_access import OperandAccess
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.scope import Range, Scope
 from ptx_lsp.model.symbols import Declared, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
@@ -45,4 +47,34 @@ def resolve_instructions(
 ) -> int:
     """Adds the instructions from index `first` on to `instructions` and resolves their names, up to the first
     statement that is neither an instruction nor a `.loc` without attributes. Returns the index of that.
+    """
+
+def shapes(
+    instructions: list[nodes.Instruction],
+    tables: object,
+    reader: object,
+    symbols: Mapping[int, Symbol],
+    linked: Mapping[str, Declared],
+) -> list[Shape]:
+    """The shapes of instructions. `tables` has the known shapes and operands, `reader` makes new ones
+    (`model/instructions/shapes.py`). `symbols` are those of names by start, `linked` those by text.
+    """
+
+def register_number(firsts: Mapping[nodes.Declarator, int], register: Register) -> int | None:
+    """The index of a register, given that of the first register of each declarator; None if its declarator
+    has none.
+    """
+
+def register_accesses(
+    instructions: list[nodes.Instruction],
+    accesses: list[tuple[OperandAccess, ...]],
+    symbols: Mapping[int, Symbol],
+    indices: dict[Symbol, int],
+    used: dict[int, Register],
+    firsts: Mapping[nodes.Declarator, int],
+    add: Callable[[Register], int],
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[tuple[int, ...]], list[int]]:
+    """The uses, defs, partial defs and guards of instructions with these accesses to their operands, as in
+    `analyses/instructions/uses_and_defs.py`. A register that is named for the first time is added to
+    `indices` and `used`; its index is that of `register_number`, or what `add` returns.
     """

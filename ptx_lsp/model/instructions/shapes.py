@@ -11,24 +11,19 @@ from typing import Final
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.model import _core
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument, group
 from ptx_lsp.model.instructions.features import (
     ADDRESS,
-    GUARDED,
-    NEGATED,
     NUMBER,
     OFFSET,
-    SPACED,
-    UNUSUAL_GUARD,
     VECTOR,
-    WITH_BANK,
     features_of,
-    number_features,
     variable_features,
 )
-from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
 _MOST: Final = 1 << 15
@@ -188,8 +183,9 @@ def forget_shapes() -> None:
 
 
 def _between(function: Function, first: int, end: int) -> list[Shape]:
-    reader = _Reader(function, _current_tables())
-    return [reader.shape(one) for one in function.body.instructions[first:end]]
+    tables = _current_tables()
+    some = function.body.instructions[first:end]
+    return _core.shapes(some, tables, _Reader(function, tables), function.symbols, function.linked)
 
 
 def _current_tables() -> _Tables:
@@ -201,122 +197,52 @@ def _current_tables() -> _Tables:
 
 
 class _Reader:
-    """Reads the shapes of the instructions of one function."""
+    """Makes what the tables do not have, for the instructions of one function."""
 
-    __slots__ = ("function", "registers", "symbols", "tables")
+    __slots__ = ("function", "tables")
 
     def __init__(self, function: Function, tables: _Tables) -> None:
         self.function = function
-        self.symbols = function.symbols
         self.tables = tables
-        self.registers = tables.registers
 
-    def shape(self, node: nodes.Instruction) -> Shape:
-        opcode = node.opcode
-        spelling = opcode.text
-        own = 0 if opcode.end - opcode.start == len(spelling) else SPACED
-        if opcode.bank is not None:
-            own |= WITH_BANK
-        if node.guard is not None:
-            own |= self.guard(node.guard)
-        parts: list[object] = [spelling, own]
-        symbols = self.symbols
-        registers = self.registers
-        for operand in node.operands:
-            if isinstance(operand, nodes.Name):
-                symbol = symbols.get(operand.start)
-                if isinstance(symbol, Register) and symbol.vector == 1:
-                    parts.append(registers.get(symbol.type) or self.tables.register(symbol.type))
-                    continue
-            parts.append(self.operand(operand, spelling))
-        key = tuple(parts)
-        found = self.tables.shapes.get(key)
-        if found is None:
-            found = self.tables.shapes.setdefault(key, _new(spelling, own, key[2:]))
-        return found
+    def new(self, key: tuple[str, int, *tuple[_Operand, ...]]) -> Shape:
+        """The shape with an opcode, the features of opcode and guard, and operands."""
+        spelling, own, *operands = key
+        for operand in operands:
+            own |= operand.features
+        shape = Shape(spelling, tuple([operand.argument for operand in operands]), own)
+        return self.tables.shapes.setdefault(key, shape)
 
-    def guard(self, guard: nodes.Guard) -> int:
-        found = GUARDED | NEGATED if guard.negated else GUARDED
-        predicate = guard.predicate
-        if isinstance(predicate, nodes.Name):
-            symbol = self.symbols.get(predicate.start)
-            if isinstance(symbol, Register) and symbol.type == ".pred" and symbol.vector == 1:
-                return found
-        return found | UNUSUAL_GUARD
+    def register(self, type: str) -> _Operand:
+        """A scalar register."""
+        return self.tables.register(type)
+
+    def variable(self, symbol: Variable) -> _Operand:
+        """A variable."""
+        return self.tables.variable(symbol.type, symbol.space, variable_features(self.function, symbol))
+
+    def address(self, base: _Operand) -> _Operand:
+        """`[x]`, where `x` is a scalar register or a variable."""
+        found = self.tables.operand(Argument("address", parts=(base.argument,)), ADDRESS | base.features)
+        return self.tables.addresses.setdefault(base, found)
+
+    def sum(self, base: _Operand) -> _Operand:
+        """`[x+4]`, where `x` is a scalar register or a variable."""
+        features = ADDRESS | OFFSET | NUMBER | base.features
+        found = self.tables.operand(Argument("address", parts=(base.argument,)), features)
+        return self.tables.sums.setdefault(base, found)
+
+    def vector(self, parts: tuple[_Operand, ...]) -> _Operand:
+        """`{a, b}`, where `a` and `b` are scalar registers."""
+        whole = Argument("vector", parts=tuple([part.argument for part in parts]))
+        return self.tables.vectors.setdefault(parts, self.tables.operand(whole, VECTOR))
 
     def operand(self, value: nodes.Operand, spelling: str) -> _Operand:
+        """Any other operand."""
         tables, function = self.tables, self.function
-        if isinstance(value, nodes.Number):
-            if value.kind == "integer":
-                found = tables.integers.get(value.text)
-                if found is None:
-                    features = NUMBER | number_features(value)
-                    found = tables.integers[value.text] = tables.operand(argument(function, value), features)
-                return found
-        elif isinstance(value, nodes.Address):
-            found = self.address(value)
-            if found is not None:
-                return found
-        elif isinstance(value, nodes.Vector):
-            found = self.vector(value)
-            if found is not None:
-                return found
-        elif isinstance(value, nodes.Group) and spelling.startswith("call"):
+        if isinstance(value, nodes.Group) and spelling.startswith("call"):
             return tables.operand(group(function, value), features_of(function, value))
-        return tables.operand(argument(function, value), features_of(function, value))
-
-    def address(self, address: nodes.Address) -> _Operand | None:
-        """`[x]` or `[x+4]`, where `x` is a scalar register or a variable; None for other addresses."""
-        if len(address.items) != 1 or address.suffix is not None:
-            return None
-        base = address.items[0]
-        features = ADDRESS
-        known = self.tables.addresses
-        if isinstance(base, nodes.Binary):
-            right = base.right
-            if not isinstance(right, nodes.Number) or right.kind != "integer" or number_features(right):
-                return None
-            if base.operator not in ("+", "-"):
-                return None
-            base = base.left
-            features = ADDRESS | OFFSET | NUMBER
-            known = self.tables.sums
-        if not isinstance(base, nodes.Name) or base.text == "WARP_SZ":
-            return None  # `[WARP_SZ]` is a constant address, even if a register has that name
-        symbol = self.symbols.get(base.start) or self.function.linked.get(base.text)
-        if isinstance(symbol, Register) and symbol.vector == 1:
-            whole = self.registers.get(symbol.type) or self.tables.register(symbol.type)
-        elif isinstance(symbol, Variable):
-            whole = self.tables.variable(symbol.type, symbol.space, variable_features(self.function, symbol))
-        else:
-            return None
-        found = known.get(whole)
-        if found is None:
-            inner = Argument("address", parts=(whole.argument,))
-            found = known[whole] = self.tables.operand(inner, features | whole.features)
+        found = tables.operand(argument(function, value), features_of(function, value))
+        if isinstance(value, nodes.Number) and value.kind == "integer":
+            tables.integers[value.text] = found
         return found
-
-    def vector(self, vector: nodes.Vector) -> _Operand | None:
-        """`{a, b}`, where `a` and `b` are scalar registers; None for other vectors."""
-        parts: list[_Operand] = []
-        symbols = self.symbols
-        for item in vector.items:
-            symbol = symbols.get(item.start) if isinstance(item, nodes.Name) else None
-            if not isinstance(symbol, Register) or symbol.vector != 1:
-                return None
-            parts.append(self.registers.get(symbol.type) or self.tables.register(symbol.type))
-        key = tuple(parts)
-        found = self.tables.vectors.get(key)
-        if found is None:
-            whole = Argument("vector", parts=tuple([part.argument for part in parts]))
-            found = self.tables.vectors[key] = self.tables.operand(whole, VECTOR)
-        return found
-
-
-def _new(spelling: str, own: int, operands: tuple[object, ...]) -> Shape:
-    arguments: list[Argument] = []
-    for operand in operands:
-        assert isinstance(operand, _Operand)
-        arguments.append(operand.argument)
-        own |= operand.features
-    return Shape(spelling, tuple(arguments), own)

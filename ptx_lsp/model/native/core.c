@@ -1,6 +1,7 @@
 /* The module `ptx_lsp.model._core`, see `_core.pyi`: the passes over all names of a function. */
 
-#include "names.h"
+#include "accesses.h"
+#include "shapes.h"
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -12,6 +13,9 @@ static PyMethodDef methods[] = {
     {"find_here", FAST(core_find_here), METH_FASTCALL, NULL},
     {"resolve_names", FAST(core_resolve_names), METH_FASTCALL, NULL},
     {"resolve_instructions", FAST(core_resolve_instructions), METH_FASTCALL, NULL},
+    {"shapes", FAST(core_shapes), METH_FASTCALL, NULL},
+    {"register_number", FAST(core_register_number), METH_FASTCALL, NULL},
+    {"register_accesses", FAST(core_register_accesses), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_core", NULL, -1, methods, NULL, NULL, NULL, NULL};

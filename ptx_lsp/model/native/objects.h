@@ -46,6 +46,7 @@ static inline int is_a(PyObject *object, const NodeClass *class) { return Py_TYP
 
 #define TEXT_OF(name) get(name, NAME.offsets[0])
 #define START_OF(node) get(node, start_offset)
+#define TEXT_OF_NUMBER(number) get(number, NUMBER.offsets[0])
 #define KIND_OF_NUMBER(number) get(number, NUMBER.offsets[1])
 #define VECTOR_OF(register) get(register, REGISTER.offsets[3])
 
