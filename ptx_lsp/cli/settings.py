@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.selection import Rules
-from ptx_lsp.lint.results.metadata import Metadata
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ptx_lsp.lint.results.metadata import Metadata
 
 
 class Settings(NamedTuple):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-
-from tree_sitter import Node, QueryCursor, Tree
+from typing import TYPE_CHECKING
 
 from ptx_lsp.syntax.function_reparse import is_closed, reparse_function
 from ptx_lsp.syntax.incremental_lowering import ChangedBytes, lower_incrementally
@@ -16,6 +15,9 @@ from ptx_lsp.syntax.lower_leaves import PASSED, children_of
 from ptx_lsp.syntax.parsing import apply_edit, changed_range, damage, parse
 from ptx_lsp.syntax.reading import read_items
 from ptx_lsp.text import Edit, Source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
 
 _FEW = 4
 """A statement is parsed alone after an edit inside it if the file is at least this many times longer: parsing
@@ -64,6 +66,8 @@ class Document:
         """Only the statements with grammar errors. Most syntax errors of a large file are thus known long
         before the whole file is parsed.
         """
+        from tree_sitter import QueryCursor
+
         tree = parse(source.data)
         captures = QueryCursor(damage()).captures(tree.root_node)
         places = sorted(node.start_byte for nodes in captures.values() for node in nodes)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from tree_sitter import Node, Tree
+from typing import TYPE_CHECKING
 
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.incremental_lowering import lower_incrementally
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.parsing import apply_edit, changed_range, parse
 from ptx_lsp.text import Edit
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
 
 
 def reparse_function(item: Item, edit: Edit, before: bytes, after: bytes) -> Item | None:

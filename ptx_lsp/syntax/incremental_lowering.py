@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
@@ -15,6 +14,9 @@ from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.lower import lower_statements
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.stable_offsets import MOST_PIECES
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _MOST_DEEP = 100
 """With deeper blocks, the whole function is lowered again."""

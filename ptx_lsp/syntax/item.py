@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-
-from tree_sitter import Tree
+from typing import TYPE_CHECKING
 
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.stable_offsets import Located, OffsetMap
 from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
 
 
 class Item:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
@@ -21,6 +20,9 @@ from ptx_lsp.syntax.lower_directives import Directives
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.validation import operand_problems
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 MOST_NESTED_BLOCKS = 1990
 """With deeper nesting, ptxas 13.5 reports `memory exhausted`."""

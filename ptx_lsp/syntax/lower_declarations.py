@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.lower_operands import MOST_NESTED, Operands
 from ptx_lsp.syntax.problem import SyntaxProblem
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _BANK = lazy_pattern(r"\.const\[(?:0|[1-9][0-9]?)\]|\.tex\[\d+\]")
 """The rule `legacy-syntax` reports `.tex[0]`."""

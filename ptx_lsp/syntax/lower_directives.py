@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax import nodes
@@ -12,6 +12,9 @@ from ptx_lsp.syntax.lower_operands import NUMBERS
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.section_data import RESERVED, data_problems
 from ptx_lsp.syntax.validation import location_problems
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _FILE_NUMBERS = 2
 """Time and size, after the path."""

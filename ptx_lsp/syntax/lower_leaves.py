@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.problem import SyntaxProblem
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 PASSED = frozenset({"comment", "preprocessor_line"})
 _BLANK = lazy_pattern(r"(?:[\s\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.lower_leaves import Leaves, parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 NUMBERS = frozenset({"integer", "float", "exact_float", "malformed_number"})
 MOST_NESTED = 100

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from functools import cache
-from threading import local
-
-import tree_sitter_ptx
-from tree_sitter import Language, Parser, Query, Tree
+from typing import TYPE_CHECKING
 
 from ptx_lsp.syntax.incremental_lowering import ChangedBytes
 from ptx_lsp.text import Edit
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser, Query, Tree
+
+# The package and the grammar are imported when there is something to parse: most files need no tree.
 
 
 def parse(data: bytes, edited_tree: Tree | None = None) -> Tree:
     """The tree of a text. `told` is the tree of an earlier text with all edits since then applied, which
     saves most of the work.
     """
-    parse = _of_thread().parser.parse
+    parse = _parser(get_ident()).parse
     if edited_tree is None:
         return parse(data)
     tree = parse(data, edited_tree)
@@ -50,20 +53,23 @@ def changed_range(edit: Edit, old: Tree, new: Tree) -> ChangedBytes:
 
 @cache
 def language() -> Language:
+    import tree_sitter_ptx
+    from tree_sitter import Language
+
     return Language(tree_sitter_ptx.language())
 
 
-class _ThreadLocal(local):
-    """A parser must not be used by two threads at once, and releases Python's lock while it works."""
+@cache
+def _parser(thread: int) -> Parser:
+    """The parser of a thread: two must not use one at once, and it releases Python's lock while it works."""
+    from tree_sitter import Parser
 
-    def __init__(self) -> None:
-        self.parser = Parser(language())
-
-
-_of_thread = cache(_ThreadLocal)
+    return Parser(language())
 
 
 @cache
 def damage() -> Query:
     """Finds the nodes that the grammar marks as errors."""
+    from tree_sitter import Query
+
     return Query(language(), "[(missing) (junk) (malformed_number) (stray_brace)] @damage")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
+from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax._scanner import Scanner
 from ptx_lsp.syntax.item import Item
-from ptx_lsp.syntax.lower import lower
-from ptx_lsp.syntax.lower_leaves import PASSED, children_of
-from ptx_lsp.syntax.parsing import parse
+from ptx_lsp.syntax.plain_header import plain_header
 from ptx_lsp.text import Source
 
-_GAP = re.compile(r"(?>[ \t\r\n]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)*+")
+_GAP = lazy_pattern(r"(?>[ \t\r\n]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)*+")
 """What may stand between two statements."""
 
 
@@ -32,8 +31,9 @@ def read_items(source: Source) -> list[Item] | None:
     shifts: list[int] = []
     size = position = 0
     for start, end, node in Scanner(text).functions():
-        if _GAP.fullmatch(text, position, start) is None:
-            rest.append(text[position:start])
+        gap = text[position:start]
+        if not _is_empty(gap):
+            rest.append(gap)
             starts.append(size)
             shifts.append(position - size)
             size += start - position
@@ -45,24 +45,43 @@ def read_items(source: Source) -> list[Item] | None:
     starts.append(size)
     shifts.append(position - size)
     left = "".join(rest)
-    root = parse(left.encode("latin-1")).root_node
-    if root.has_error:
+    statements = plain_header(left)
+    if statements is None:
+        statements = _by_tree(left)
+    if statements is None:
         return None
     starts.append(len(left) + 1)
-    for node in children_of(root):
-        start, end = node.start_byte, node.end_byte
+    for start, end, node in statements:
         piece = bisect_right(starts, start) - 1
         if end > starts[piece + 1]:
             return None
-        if node.type in PASSED:
-            continue
-        found = list(lower(node, left))
-        if len(found) != 1 or found[0].problems:
-            return None
-        shift = shifts[piece]
-        items.append(Item(start + shift, end + shift, found[0].node, (), alone=True))
+        if node is not None:
+            items.append(Item(start + shifts[piece], end + shifts[piece], node, (), alone=True))
     items.sort(key=_start)
     return items
+
+
+def _is_empty(gap: str) -> bool:
+    blank = gap.strip(" \t\r\n")
+    return not blank or (blank[0] == "/" and _GAP.fullmatch(blank) is not None)
+
+
+def _by_tree(text: str) -> list[tuple[int, int, nodes.Statement | None]] | None:
+    """The start, end and node of each statement and each comment (None); None if there are problems."""
+    from ptx_lsp.syntax.lower import lower
+    from ptx_lsp.syntax.lower_leaves import PASSED, children_of
+    from ptx_lsp.syntax.parsing import parse
+
+    root = parse(text.encode("latin-1")).root_node
+    if root.has_error:
+        return None
+    found: list[tuple[int, int, nodes.Statement | None]] = []
+    for node in children_of(root):
+        lowered = list(lower(node, text)) if node.type not in PASSED else []
+        if len(lowered) > 1 or any(one.problems for one in lowered):
+            return None
+        found.append((node.start_byte, node.end_byte, lowered[0].node if lowered else None))
+    return found
 
 
 def _start(item: Item) -> int:

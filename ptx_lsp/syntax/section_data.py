@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING, Final
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.syntax.literals import constant
 from ptx_lsp.syntax.lower_leaves import parts_of
 from ptx_lsp.syntax.problem import SyntaxProblem
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 BITS: Final = {".b8": 8, ".byte": 8, ".b16": 16, ".b32": 32, ".4byte": 32, ".b64": 64, ".quad": 64}
 RESERVED: Final = frozenset({"WARP_SZ", "_", "function_name", "inlined_at"})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -76,6 +75,8 @@ def parse(text: str) -> Budget:
 
 def broken(kernels: Iterable[Kernel], budgets: Budgets) -> Iterator[OverBudget]:
     """The exceeded budgets of kernels, and the budgets that cannot be checked."""
+    from fnmatch import fnmatchcase  # only where there are budgets
+
     for kernel in kernels:
         for pattern, limits in budgets:
             if fnmatchcase(kernel.name, pattern):
@@ -87,6 +88,8 @@ def broken(kernels: Iterable[Kernel], budgets: Budgets) -> Iterator[OverBudget]:
 
 def idle(budgets: Budgets, names: Collection[str]) -> list[str]:
     """The patterns that match none of these kernel names, except `*`, which matches all kernels."""
+    from fnmatch import fnmatchcase
+
     return [
         pattern
         for pattern, _ in budgets

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from math import isinf
 from typing import Final, Literal, TypeAlias
 
@@ -241,6 +240,8 @@ def _literal(value: nodes.Number) -> Constant | None:
             is_zero = not re.search("[1-9]", text.lower().partition("e")[0])
             return None if isinf(decimal) or (not decimal and not is_zero) else Constant(decimal)
         case "exact_float":
+            import struct  # few texts have such numbers
+
             code, raw = ("<f", "<I") if text[1] in "fF" else ("<d", "<Q")
             return Constant(float(struct.unpack(code, struct.pack(raw, int(text[2:], 16)))[0]))
         case _:

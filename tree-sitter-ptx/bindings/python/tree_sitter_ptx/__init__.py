@@ -5,8 +5,6 @@ for: `HIGHLIGHTS_QUERY`, `FOLDS_QUERY`, `LOCALS_QUERY`, `TAGS_QUERY`, `INDENTS_Q
 `INJECTIONS_QUERY`.
 """
 
-from pathlib import Path
-
 from tree_sitter_ptx._binding import language
 
 _QUERIES = ("highlights", "folds", "locals", "tags", "indents", "injections")
@@ -33,6 +31,8 @@ def __getattr__(name: str) -> str:
     query = name.removesuffix("_QUERY").lower()
     if query not in _QUERIES or not name.endswith("_QUERY"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from pathlib import Path  # slow to import, and only queries need it
+
     here = Path(__file__).resolve()
     for folder in (here.parent / "queries", here.parents[3] / "queries"):  # installed, or in place
         path = folder / f"{query}.scm"
