@@ -15,12 +15,13 @@ instructions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from operator import attrgetter
-from typing import Final
+from typing import Final, Protocol
 
+from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.registers.dependence import DependenceGraph, dependence_graph
 from analyses.registers.machine_instructions import MachineInstruction
 from analyses.registers.machine_kind import scratch_registers
@@ -50,30 +51,41 @@ class RegionCode(NamedTuple):
     live_out: frozenset[int]
 
 
+class RegionSource(Protocol):
+    """Where the code of a region is read."""
+
+    def read(self) -> RegionCode: ...
+
+    def pressure(self) -> int:
+        """A bound for the registers that the region needs in text order."""
+        ...
+
+
 class StraightLineRegion:
     """Machine instructions in the order of the text, and the virtual registers that are live after them.
 
-    Most regions are too small to matter, so their code is made on demand, by `read`. `bound` bounds the
-    registers that the region needs in text order, `hoisting_bound` those with hoisted loads.
+    Most regions are too small to matter, so their code is read on demand. `bound` bounds the registers that
+    the region needs in text order, and `results` those that it defines.
     """
 
-    def __init__(self, bound: int, hoisting_bound: int, read: Callable[[], RegionCode]) -> None:
+    def __init__(self, bound: int, results: int, source: RegionSource) -> None:
         self.bound: Final = bound
-        self.hoisting_bound: Final = hoisting_bound
-        self._code: RegionCode | Callable[[], RegionCode] = read
+        self.results: Final = results
+        self._code: RegionCode | RegionSource = source
+        self._text_bound: int | None = None
         self._profiles: dict[bool, _PressureProfile] = {}
         self._hoisted: dict[tuple[int, bool], int] = {}
 
-    def read_from(self, read: Callable[[], RegionCode]) -> None:
-        """Reads the same code from a later version of the function, so that none is kept for it."""
+    def read_from(self, source: RegionSource) -> None:
+        """Reads the same code from a later version of the function, so that no version is kept for it."""
         if not isinstance(self._code, RegionCode):
-            self._code = read
+            self._code = source
 
     @property
     def code(self) -> RegionCode:
         code = self._code
         if not isinstance(code, RegionCode):
-            code = self._code = code()
+            code = self._code = code.read()
         return code
 
     @property
@@ -84,12 +96,22 @@ class StraightLineRegion:
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
 
-    @cached_property
-    def tight_bound(self) -> int:
+    @property
+    def hoisting_bound(self) -> int:
         """No schedule needs more: the registers in text order, and the results of all instructions that may
         be hoisted.
         """
-        return self.text_registers + sum([len(one.defs) for one in self.instructions])
+        return self.bound + self.results
+
+    @property
+    def text_bound(self) -> int:
+        """A bound for `text_registers` that is seldom higher."""
+        found = self._text_bound
+        if found is None:
+            code = self._code
+            found = self.text_registers if isinstance(code, RegionCode) else code.pressure()
+            self._text_bound = found
+        return found
 
     def min_registers(self, is_banked: bool) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
@@ -135,19 +157,24 @@ class StraightLineRegion:
         return max(self._profile_of(order, False).live, default=len(self.live_out))
 
     def _profile_of(self, order: list[int], is_banked: bool) -> _PressureProfile:
-        live = set(self.live_out)
-        found = _PressureProfile([0] * len(order), [0] * len(order))
+        operations, live_out = self.code
+        live = set(live_out)
+        around = [0] * len(order)
+        sizes = [0] * len(order)
         for turn in range(len(order) - 1, -1, -1):
-            operation = self.instructions[order[turn]]
-            after = len(live) + len(operation.defs - live)
-            live -= operation.defs - operation.partial_defs if operation.partial_defs else operation.defs
-            ending = len(operation.uses - live)
-            live |= operation.uses
-            more = operation.materialised_constants + _scratch(operation)
-            is_overlaid = is_banked and operation.instruction.spelling in _SUMS
-            found.live[turn] = max(after + (0 if is_overlaid else ending), len(live)) + more
-            found.sizes[turn] = len(operation.defs) - ending
-        return found
+            step, uses, defs, partial_defs, _, _, constants = operations[order[turn]]
+            peak = len(live | defs)
+            live -= defs - partial_defs if partial_defs else defs
+            left = len(live)
+            live |= uses
+            now = len(live)
+            if not is_banked or step.spelling not in _SUMS:
+                peak += now - left
+            if step.opcode in _SEQUENCES:
+                constants += _scratch(step)
+            around[turn] = (peak if peak > now else now) + constants
+            sizes[turn] = len(defs) - now + left
+        return _PressureProfile(around, sizes)
 
 
 def most_registers_named(operation: MachineInstruction) -> int:
@@ -155,7 +182,7 @@ def most_registers_named(operation: MachineInstruction) -> int:
     as if all registers that it names were live at once.
     """
     size = len(operation.uses) + 2 * len(operation.defs)
-    return size + operation.materialised_constants + _scratch(operation)
+    return size + operation.materialised_constants + _scratch(operation.instruction)
 
 
 def most_registers(regions: Sequence[StraightLineRegion], is_banked: bool) -> int:
@@ -164,7 +191,7 @@ def most_registers(regions: Sequence[StraightLineRegion], is_banked: bool) -> in
     for region in sorted(regions, key=attrgetter("bound"), reverse=True):
         if region.bound <= found:
             break
-        if region.text_registers > found:
+        if region.text_bound > found and region.text_registers > found:
             found = max(found, region.min_registers(is_banked))
     return found
 
@@ -181,18 +208,15 @@ def most_registers_with_hoisting(
     for region in sorted(regions, key=attrgetter("hoisting_bound"), reverse=True):
         if region.hoisting_bound <= found or end <= found:
             break
-        if region.tight_bound > found:
+        if region.text_bound + region.results > found:
             found = max(found, region.registers_with_hoisting(limit, is_banked))
     return found
 
 
-def _scratch(operation: MachineInstruction) -> int:
+def _scratch(step: InstructionInfo) -> int:
     """The temporary registers of the machine code sequence that implements the instruction."""
-    if operation.instruction.opcode not in _SEQUENCES:
-        return 0
-    operands = operation.instruction.node.operands[2:]
-    by_constant = any(isinstance(operand, nodes.Number) for operand in operands)
-    return scratch_registers(operation.instruction.spelling, by_constant)
+    by_constant = any(isinstance(operand, nodes.Number) for operand in step.node.operands[2:])
+    return scratch_registers(step.spelling, by_constant)
 
 
 def _min_pressure_order(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
+from analyses.bitset import EMPTY
 from analyses.instructions.instruction_kind import InstructionKind
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.machine_kind import most_additional_registers
@@ -16,9 +18,8 @@ class MachineBlock:
     """The virtual registers of one block. It is the same object as long as the machine instructions are
     unchanged.
 
-    `pressure` bounds the registers that the block needs in text order, `results` those that it defines; in
-    both, registers that are live after the block do not count. `has_pair` tells whether an instruction
-    defines several registers.
+    `pressure` bounds the registers that the block needs in text order, without those that are live after it,
+    and `results` those that it defines. `has_pair` tells whether an instruction defines several registers.
     """
 
     __slots__ = ("defined", "has_pair", "pressure", "results", "upward_exposed")
@@ -38,27 +39,33 @@ class MachineBlock:
         self.has_pair = has_pair
 
 
-class MachineBlocks:
-    """Creates the blocks of a function from the virtual registers of its registers."""
+class MachineCode:
+    """The machine instructions of a function, as the virtual registers of its registers."""
 
     def __init__(
         self,
         flow: FunctionInstructions,
-        values: Sequence[tuple[int, ...]],
+        of_registers: Sequence[tuple[int, ...]],
         allocated: Sequence[tuple[int, ...]],
         is_eliminated: bytearray,
     ) -> None:
-        self.flow = flow
-        self.values = values
-        self.allocated = allocated
-        self.is_eliminated = is_eliminated
-        self.more = _more(flow)
+        self.flow: Final = flow
+        self.of_registers: Final = of_registers
+        """The virtual registers of each register, lowest first."""
+        self.allocated: Final = allocated
+        """The virtual registers of each register, if it does not share those of others."""
+        self.is_eliminated: Final = is_eliminated
+        """By instruction."""
+        self._more: Final = _more(flow)
 
-    def block(self, first: int, end: int) -> MachineBlock:
-        """The block of the instructions from `first` up to `end` (exclusive)."""
-        flow, values, allocated, is_eliminated = self.flow, self.values, self.allocated, self.is_eliminated
-        kinds, uses, defs, partial_defs, more = flow.kinds, flow.uses, flow.defs, flow.partial_defs, self.more
-        live: set[int] = set()
+    def block(self, first: int, end: int, live_after: Collection[int] = EMPTY) -> MachineBlock:
+        """The block of the instructions from `first` up to `end` (exclusive). The registers that are live
+        after it count if they are given.
+        """
+        flow, values, allocated = self.flow, self.of_registers, self.allocated
+        is_eliminated, more = self.is_eliminated, self._more
+        kinds, uses, defs, partial_defs = flow.kinds, flow.uses, flow.defs, flow.partial_defs
+        live = set(live_after)
         defined: set[int] = set()
         pressure = results = 0
         has_pair = False
@@ -88,7 +95,7 @@ class MachineBlocks:
 
     def defined_by(self, register: int) -> tuple[int, ...]:
         """The virtual registers that a definition of `register` allocates."""
-        words = self.values[register]
+        words = self.of_registers[register]
         return words if words is self.allocated[register] else ()
 
 

@@ -37,13 +37,15 @@ class MachineInstruction(NamedTuple):
 
 def machine_instructions(left: VirtualRegisters, numbers: Iterable[int]) -> list[MachineInstruction]:
     """The machine instructions of some instructions, in order."""
-    return [machine_instruction(left, number) for number in numbers if not left.is_eliminated[number]]
+    is_eliminated = left.code.is_eliminated
+    return [machine_instruction(left, number) for number in numbers if not is_eliminated[number]]
 
 
 def machine_instruction(left: VirtualRegisters, number: int) -> MachineInstruction:
     """The machine instruction of one that is not eliminated."""
-    step = left.flow.info(number)
-    values, allocated = left.of_registers, left.allocated
+    code = left.code
+    step = code.flow.info(number)
+    values, allocated = code.of_registers, code.allocated
     reads: set[int] = set()
     flags_read: list[int] = []
     for register in step.uses:
@@ -56,10 +58,10 @@ def machine_instruction(left: VirtualRegisters, number: int) -> MachineInstructi
     writes: list[int] = []
     flags_written: list[int] = []
     for register in step.defs:
-        writes += left.defined_by(register)
+        writes += code.defined_by(register)
         if not allocated[register]:
             flags_written.append(register)
-    keeps = [word for register in step.partial_defs for word in left.defined_by(register)]
+    keeps = [word for register in step.partial_defs for word in code.defined_by(register)]
     return MachineInstruction(
         step, frozenset(reads), frozenset(writes), frozenset(keeps) if keeps else EMPTY,
         tuple(flags_read), tuple(flags_written),
@@ -73,11 +75,12 @@ def _materialised_constants(left: VirtualRegisters, step: InstructionInfo) -> in
         return 0
     source = step.node.operands[1]
     items = source.items if isinstance(source, nodes.Vector) else (source,)
+    code = left.code
     size = 2 if "64" in step.spelling else 1
     zeros = others = held = 0
     for item in items:
-        register = register_of(left.flow, item)
-        value = left.of_registers[register] if register is not None else None
+        register = register_of(left.code.flow, item)
+        value = code.of_registers[register] if register is not None else None
         if value and value[0] != NO_REGISTER:
             held += 1
         elif _constant(left, item) == 0:
@@ -89,13 +92,13 @@ def _materialised_constants(left: VirtualRegisters, step: InstructionInfo) -> in
 
 def _constant(left: VirtualRegisters, item: nodes.Operand) -> int | None:
     """The constant that is an operand, or that its only definition moves to it."""
-    register = register_of(left.flow, item)
+    register = register_of(left.code.flow, item)
     return constant(item) if register is None else assigned_constant(left, register)
 
 
 def assigned_constant(left: VirtualRegisters, register: int) -> int | None:
     """The constant that the only definition of a register assigns to it."""
-    numbers, flow = left.definitions.of(register), left.flow
+    numbers, flow = left.definitions.of(register), left.code.flow
     if len(numbers) != 1 or flow.kinds[numbers[0]].opcode != "mov" or flow.uses[numbers[0]]:
         return None
     return constant(flow.body.instructions[numbers[0]].operands[-1])

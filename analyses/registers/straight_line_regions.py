@@ -13,8 +13,8 @@ ptxas does not document these decisions; the limits come from observation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from sys import maxsize
 from typing import Final, TypeAlias
 
 from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
@@ -37,6 +37,7 @@ from analyses.registers.virtual_registers import VirtualRegisters, constant, vir
 from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 FULL_UNROLL_LIMIT: Final = 1000
@@ -86,12 +87,12 @@ def _regions(function: Function) -> Iterator[StraightLineRegion]:
         """
         behind = sets.bits_of_any(targets)
         blocks = tuple([contents[member.number] for member in members])
-        read = partial(_code, left, sets.sets, members[0].first, members[-1].end, factor, behind)
+        source = _Source(left, sets.sets, members[0].first, members[-1].end, factor, behind)
         key = blocks, factor, behind, numbering
         found = known.get(key)
         if found is None:
-            return known.put(key, _region(blocks, factor, behind.bit_count(), read))
-        found.read_from(read)
+            return known.put(key, source.region(blocks))
+        found.read_from(source)
         return found
 
     for block in graph.blocks:
@@ -115,21 +116,36 @@ def _regions(function: Function) -> Iterator[StraightLineRegion]:
         yield region((block,), 1, block.successors)
 
 
-def _region(
-    blocks: Sequence[MachineBlock], factor: int, live: int, read: Callable[[], RegionCode]
-) -> StraightLineRegion:
-    if factor == 1:
-        bound = live + blocks[0].pressure
-        return StraightLineRegion(bound, bound + blocks[0].results, read)
-    bound = live + sum(most_registers_named(one) for one in read().instructions)
-    return StraightLineRegion(bound, bound, read)
+class _Source(NamedTuple):
+    """A version of the function in which a region is: the instructions from `first` up to `end` (exclusive),
+    so often, with the bit set of the virtual registers that are live after them.
+    """
 
+    left: VirtualRegisters
+    sets: LiveSets
+    first: int
+    end: int
+    factor: int
+    behind: int
 
-def _code(
-    left: VirtualRegisters, sets: LiveSets, first: int, end: int, factor: int, behind: int
-) -> RegionCode:
-    body = machine_instructions(left, range(first, end))
-    return RegionCode(_unrolled(body, factor, left.count) if factor > 1 else body, sets.members(behind))
+    def region(self, blocks: Sequence[MachineBlock]) -> StraightLineRegion:
+        live = self.behind.bit_count()
+        if self.factor == 1:
+            return StraightLineRegion(live + blocks[0].pressure, blocks[0].results, self)
+        operations = self.read().instructions
+        bound = live + sum(most_registers_named(one) for one in operations)
+        return StraightLineRegion(bound, sum(len(one.defs) for one in operations), self)
+
+    def read(self) -> RegionCode:
+        body = machine_instructions(self.left, range(self.first, self.end))
+        if self.factor > 1:
+            body = _unrolled(body, self.factor, self.left.number_of_all)
+        return RegionCode(body, self.sets.members(self.behind))
+
+    def pressure(self) -> int:
+        if self.factor > 1:
+            return maxsize
+        return self.left.code.block(self.first, self.end, self.sets.members(self.behind)).pressure
 
 
 def _is_straight_line(graph: Cfg, loop: Loop) -> bool:
@@ -194,7 +210,7 @@ class _InductionVariable:
     def __init__(self, function: Function, numbers: Sequence[int]) -> None:
         self.function = function
         self.flow = instructions(function)
-        self.inside = [self.flow.instructions[number] for number in numbers]
+        self.inside = [self.flow.info(number) for number in numbers]
         self.left = virtual_registers(function)
 
     def trip_count(self) -> int | None:

@@ -29,7 +29,7 @@ from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import cfg
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from analyses.registers.machine_blocks import NO_REGISTER, MachineBlock, MachineBlocks
+from analyses.registers.machine_blocks import NO_REGISTER, MachineBlock, MachineCode
 from analyses.registers.machine_kind import Coalescing, coalescing
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.types import TYPES
@@ -37,6 +37,7 @@ from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
 from ptx_lsp.model.scope import integer
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _NEVER: Final = -1
@@ -72,47 +73,26 @@ class Definitions:
         return (number,) if number >= 0 else self._several.get(register, ())
 
 
-class VirtualRegisters:
-    """The virtual registers of each register, lowest first, and which instructions are eliminated."""
+class VirtualRegisters(NamedTuple):
+    """The machine instructions with their virtual registers, and by block in the order of the text."""
 
-    __slots__ = ("allocated", "blocks", "definitions", "flow", "is_eliminated", "of_registers")
-
-    def __init__(
-        self,
-        flow: FunctionInstructions,
-        of_registers: list[tuple[int, ...]],
-        allocated: list[tuple[int, ...]],
-        definitions: Definitions,
-        is_eliminated: bytearray,
-        blocks: dict[BlockIdentity, MachineBlock],
-    ) -> None:
-        self.flow: Final = flow
-        self.of_registers: Final = of_registers
-        self.allocated: Final = allocated
-        """The virtual registers of each register, if it does not share those of others."""
-        self.definitions: Final = definitions
-        self.is_eliminated: Final = is_eliminated
-        """By instruction."""
-        self.blocks: Final = blocks
-        """In the order of the text."""
+    code: MachineCode
+    definitions: Definitions
+    blocks: dict[BlockIdentity, MachineBlock]
 
     @property
-    def count(self) -> int:
+    def number_of_all(self) -> int:
         """The number of virtual registers, also of those that nothing needs."""
-        return sum(map(len, self.allocated))
-
-    def defined_by(self, register: int) -> tuple[int, ...]:
-        """The virtual registers that a definition of `register` allocates."""
-        words = self.of_registers[register]
-        return words if words is self.allocated[register] else ()
+        return sum(map(len, self.code.allocated))
 
 
 @incremental_fact
 def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | None) -> VirtualRegisters:
     """The virtual registers of `function`."""
     flow = instructions(function)
-    if earlier is not None and earlier.value.flow.register_index == flow.register_index:
-        return _Coalescing(function, flow, earlier.value.allocated).update(earlier)
+    before = earlier.value.code if earlier is not None else None
+    if earlier and before and before.flow.register_index == flow.register_index:
+        return _Coalescing(function, flow, before.allocated).update(earlier)
     return _Coalescing(function, flow, _allocated(function.body, flow.register_index)).run()
 
 
@@ -140,7 +120,7 @@ class _Coalescing:
     """Finds the virtual registers that registers share (2, 3)."""
 
     def __init__(
-        self, function: Function, flow: FunctionInstructions, allocated: list[tuple[int, ...]]
+        self, function: Function, flow: FunctionInstructions, allocated: Sequence[tuple[int, ...]]
     ) -> None:
         self.function = function
         self.flow = flow
@@ -173,14 +153,12 @@ class _Coalescing:
         function, flow = self.function, self.flow
         graph = cfg(function)
         gone = {graph.block_of[number] for number in changed} if changed else changed
-        creating = MachineBlocks(flow, self.values, self.allocated, self.is_eliminated)
+        code = MachineCode(flow, self.values, self.allocated, self.is_eliminated)
         blocks: dict[BlockIdentity, MachineBlock] = {}
         for block, identity in zip(graph.blocks, block_identities(function).blocks, strict=True):
             found = known.get(identity) if block.number not in gone else None
-            blocks[identity] = found or creating.block(block.first, block.end)
-        return VirtualRegisters(
-            flow, self.values, self.allocated, self.definitions, self.is_eliminated, blocks
-        )
+            blocks[identity] = found or code.block(block.first, block.end)
+        return VirtualRegisters(code, self.definitions, blocks)
 
     def find_candidates(self) -> tuple[list[int], list[int]]:
         """The registers that may share virtual registers, and those of them for which the readers matter."""
@@ -222,7 +200,7 @@ class _Coalescing:
     def update(self, earlier: Previous[VirtualRegisters]) -> VirtualRegisters:
         """Updates the previous result after an edit."""
         before, (first, old_end, end) = earlier
-        old, new = before.flow, self.flow
+        old, new = before.code.flow, self.flow
         touched = {
             register
             for lists in (
@@ -232,9 +210,9 @@ class _Coalescing:
             for register in registers
         }  # fmt: skip
         self.add_dependents(touched)
-        self.is_eliminated = before.is_eliminated[:]
+        self.is_eliminated = before.code.is_eliminated[:]
         self.is_eliminated[first:old_end] = bytearray(end - first)
-        self.values = before.of_registers.copy()
+        self.values = list(before.code.of_registers)
         for register in touched:
             self.readers.setdefault(register, [])
             self.values[register] = self.allocated[register] if self.only[register] != _NEVER else ()

@@ -28,7 +28,7 @@ def kernel(body: str, directives: str = "") -> Function:
 
 def machine_code(body: str) -> list[MachineInstruction]:
     found = virtual_registers(kernel(body))
-    return machine_instructions(found, range(len(found.is_eliminated)))
+    return machine_instructions(found, range(len(found.code.is_eliminated)))
 
 
 def left(body: str) -> list[str]:

@@ -54,10 +54,10 @@ def analysis_results(function: Function) -> AnalysisResults:
         "initialization": uninitialized_reads(function),
         "pressure": (need.units, need.predicates, [one.name for one in need.live_at_peak]),
         "words": (
-            left.of_registers,
+            left.code.of_registers,
             [
                 None if is_eliminated else _operation(function, machine_instruction(left, number))
-                for number, is_eliminated in enumerate(left.is_eliminated)
+                for number, is_eliminated in enumerate(left.code.is_eliminated)
             ],
             [
                 (one.upward_exposed, one.defined, one.pressure, one.results, one.has_pair)

@@ -34,6 +34,7 @@ from ptx_lsp.lint.results.report import (
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import local_bytes, parameter_bytes, shared_bytes
+from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.model.module import Module
 
 if TYPE_CHECKING:
@@ -223,7 +224,9 @@ def _branches(function: Function) -> Branches:
 
 
 def _instructions(function: Function) -> tuple[tuple[str, int], ...]:
-    counts = Counter(one.opcode.text for one in function.body.instructions)
+    counts = Counter[str]()
+    for shape, count in shape_counts(function).counts.items():
+        counts[shape.spelling] += count
     return tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0])))
 
 
