@@ -96,7 +96,7 @@ class FunctionInstructions:
         self.defs: list[tuple[int, ...]] = []
         self.partial_defs: list[tuple[int, ...]] = []
         self.guards: list[int] = []
-        self.indices: dict[Symbol, int] = {}
+        self.indices: dict[Symbol | None, int] = {}
         """The index of each register that an instruction names."""
         self.used: dict[int, Register] = {}
         """The register of each index that an instruction names."""

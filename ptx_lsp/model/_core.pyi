@@ -55,9 +55,30 @@ def shapes(
     reader: object,
     symbols: Mapping[int, Symbol],
     linked: Mapping[str, Declared],
+    received: frozenset[str],
+    returned: frozenset[str],
 ) -> list[Shape]:
     """The shapes of instructions. `tables` has the known shapes and operands, `reader` makes new ones
-    (`model/instructions/shapes.py`). `symbols` are those of names by start, `linked` those by text.
+    (`model/instructions/shapes.py`). `symbols` are those of names by start, `linked` those by text;
+    `received` and `returned` are as for `variable_features`.
+    """
+
+def element_type(declaration: nodes.Declaration) -> str:
+    """The type among the modifiers of a declaration, empty if absent."""
+
+def vector_length(declaration: nodes.Declaration) -> int:
+    """The number of elements of the vector; 1 for a scalar."""
+
+def variable_features(symbol: Variable, received: frozenset[str], returned: frozenset[str]) -> int:
+    """The features of the name of a variable (`model/instructions/features.py`), in a function with these
+    names of parameters and return parameters.
+    """
+
+def add_users(
+    identities: set[object], starts: list[int], symbols: list[Symbol], named: Mapping[int, Symbol]
+) -> None:
+    """Adds each symbol of `named`, which is by the starts of names, once: what identifies it (the registers
+    of a range are one), a start of a name that is not in its declaration, and the symbol.
     """
 
 def register_number(firsts: Mapping[nodes.Declarator, int], register: Register) -> int | None:
@@ -69,7 +90,7 @@ def register_accesses(
     instructions: list[nodes.Instruction],
     accesses: list[tuple[OperandAccess, ...]],
     symbols: Mapping[int, Symbol],
-    indices: dict[Symbol, int],
+    indices: dict[Symbol | None, int],
     used: dict[int, Register],
     firsts: Mapping[nodes.Declarator, int],
     add: Callable[[Register], int],

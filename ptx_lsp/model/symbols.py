@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from ptx_lsp.isa.types import OPAQUE
+from ptx_lsp.model._core import element_type as element_type
+from ptx_lsp.model._core import vector_length as vector_length
 from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
@@ -218,19 +220,3 @@ def defined_name(symbol: FunctionName | AliasName) -> str:
     if isinstance(symbol, AliasName) and isinstance(symbol.node.aliasee, nodes.Name):
         return symbol.node.aliasee.text
     return symbol.name
-
-
-def element_type(declaration: nodes.Declaration) -> str:
-    """The type among the modifiers of a declaration, empty if absent."""
-    for modifier in declaration.modifiers:
-        if modifier.text not in VECTOR_LENGTHS:
-            return modifier.text if modifier.text != ".ptr" else ""
-    return ""
-
-
-def vector_length(declaration: nodes.Declaration) -> int:
-    """The number of elements of the vector; 1 for a scalar."""
-    for modifier in declaration.modifiers:
-        if modifier.text in VECTOR_LENGTHS:
-            return VECTOR_LENGTHS[modifier.text]
-    return 1

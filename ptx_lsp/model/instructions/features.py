@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ptx_lsp.facts import fact
+from ptx_lsp.model._core import variable_features
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import (
     AliasName,
@@ -138,7 +139,7 @@ def _name_features(function: Function, name: nodes.Name) -> int:
     if isinstance(symbol, Register):
         return 0 if symbol.vector == 1 else VECTOR_REGISTER
     if isinstance(symbol, Variable):
-        return variable_features(function, symbol)
+        return variable_features(symbol, *parameter_names(function))
     if isinstance(symbol, Label):
         return LABEL
     if isinstance(symbol, Predefined):
@@ -150,33 +151,18 @@ def _name_features(function: Function, name: nodes.Name) -> int:
     return SINK if name.text == "_" else UNRESOLVED
 
 
-def variable_features(function: Function, symbol: Variable) -> int:
-    """The features of the name of a variable."""
-    found = VARIABLE
-    declaration, declarator = symbol.declaration, symbol.declarator
-    is_single = not declarator.dimensions and declarator.range is None and symbol.vector == 1
-    if not is_single or declaration.alignment is not None:
-        found |= LARGE_VARIABLE
-    if symbol.space == ".param":
-        if not symbol.is_parameter:
-            found |= CALL_PARAMETER
-        names = _parameter_names(function)
-        if symbol.name in names.received:
-            found |= RECEIVED
-        if symbol.name in names.returned:
-            found |= RETURNED
-    return found
+class ParameterNames(NamedTuple):
+    """The names of the parameters and of the return parameters of a function."""
 
-
-class _ParameterNames(NamedTuple):
     received: frozenset[str]
     returned: frozenset[str]
 
 
 @fact
-def _parameter_names(function: Function) -> _ParameterNames:
+def parameter_names(function: Function) -> ParameterNames:
+    """The names of the parameters of a function."""
     received, returned = function.body.parameters, function.body.returns
-    return _ParameterNames(
+    return ParameterNames(
         frozenset([one.name for one in received]), frozenset([one.name for one in returned])
     )
 

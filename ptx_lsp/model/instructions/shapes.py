@@ -21,9 +21,8 @@ from ptx_lsp.model.instructions.features import (
     OFFSET,
     VECTOR,
     features_of,
-    variable_features,
+    parameter_names,
 )
-from ptx_lsp.model.symbols import Variable
 from ptx_lsp.syntax import nodes
 
 _MOST: Final = 1 << 15
@@ -74,12 +73,6 @@ class _Tables:
             found = self.registers[type] = self.operand(Argument("register", type), 0)
         return found
 
-    def variable(self, type: str, space: str, features: int) -> _Operand:
-        key = (type, space, features)
-        found = self.variables.get(key)
-        if found is None:
-            found = self.variables[key] = self.operand(Argument("variable", type, space), features)
-        return found
 
 
 _tables = _Tables()
@@ -185,7 +178,8 @@ def forget_shapes() -> None:
 def _between(function: Function, first: int, end: int) -> list[Shape]:
     tables = _current_tables()
     some = function.body.instructions[first:end]
-    return _core.shapes(some, tables, _Reader(function, tables), function.symbols, function.linked)
+    reader = _Reader(function, tables)
+    return _core.shapes(some, tables, reader, function.symbols, function.linked, *parameter_names(function))
 
 
 def _current_tables() -> _Tables:
@@ -217,9 +211,11 @@ class _Reader:
         """A scalar register."""
         return self.tables.register(type)
 
-    def variable(self, symbol: Variable) -> _Operand:
-        """A variable."""
-        return self.tables.variable(symbol.type, symbol.space, variable_features(self.function, symbol))
+    def variable(self, key: tuple[str, str, int]) -> _Operand:
+        """A variable with a type, a state space and features."""
+        type, space, features = key
+        found = self.tables.operand(Argument("variable", type, space), features)
+        return self.tables.variables.setdefault(key, found)
 
     def address(self, base: _Operand) -> _Operand:
         """`[x]`, where `x` is a scalar register or a variable."""

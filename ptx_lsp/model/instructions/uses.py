@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.model._core import add_users
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import PREDEFINED
@@ -31,11 +32,9 @@ def unused(function: Function, symbols: Iterable[_S]) -> Iterator[_S]:
             yield symbol
 
 
-def _identity(symbol: Symbol) -> int:
-    """The identity of a symbol; the registers of a range are one."""
-    if isinstance(symbol, Register):
-        return id(symbol.declarator)
-    return id(symbol.declarator) if isinstance(symbol, Variable) else id(symbol)
+def _identity(symbol: Symbol) -> object:
+    """What identifies a symbol, as for `add_users`; the registers of a range are one."""
+    return symbol.declarator if isinstance(symbol, Register | Variable) else symbol
 
 
 class SpecialUse(NamedTuple):
@@ -85,23 +84,15 @@ class _Users:
 
     __slots__ = ("identities", "starts", "symbols")
 
-    def __init__(self, identities: set[int], starts: list[int], symbols: list[Symbol]) -> None:
+    def __init__(self, identities: set[object], starts: list[int], symbols: list[Symbol]) -> None:
         self.identities: Final = identities
         self.starts: Final = starts
         self.symbols: Final = symbols
 
-    def add(self, symbol: Symbol, start: int) -> bool:
-        """Adds a use; false if the name is in the declaration of its symbol."""
-        if isinstance(symbol, Predefined):
-            return True
-        if symbol.place.start == start:
-            return False
-        identity = _identity(symbol)
-        if identity not in self.identities:
-            self.identities.add(identity)
-            self.starts.append(start)
-            self.symbols.append(symbol)
-        return True
+    def add(self, named: Mapping[int, Symbol]) -> _Users:
+        """Adds the symbols of names, by start."""
+        add_users(self.identities, self.starts, self.symbols, named)
+        return self
 
 
 @incremental_fact
@@ -110,25 +101,11 @@ def _users(function: Function, earlier: Previous[_Users] | None) -> _Users:
     if earlier is not None:
         known = earlier.value
         if list(map(symbols.get, known.starts)) == known.symbols:  # else, other names may use the symbol
-            found = _Users(known.identities.copy(), known.starts.copy(), known.symbols.copy())
             first, _, end = earlier.change
-            for one in function.body.instructions[first:end]:
-                for start in _starts(one):
-                    symbol = symbols.get(start)
-                    if symbol is not None:
-                        found.add(symbol, start)
-            return found
-    found = _Users(set(), [], [])
-    last = dict(zip(symbols.values(), symbols, strict=True))  # mostly not in the declaration
-    declared: set[Symbol] = set()
-    for symbol, start in last.items():
-        if not found.add(symbol, start):
-            declared.add(symbol)
-    if declared:
-        for start, symbol in symbols.items():
-            if symbol in declared:
-                found.add(symbol, start)
-    return found
+            starts = [start for one in function.body.instructions[first:end] for start in _starts(one)]
+            named = {start: symbols[start] for start in starts if start in symbols}
+            return _Users(known.identities.copy(), known.starts.copy(), known.symbols.copy()).add(named)
+    return _Users(set(), [], []).add(symbols)
 
 
 def _starts(node: nodes.Instruction) -> list[int]:

@@ -2,6 +2,7 @@
 
 #include "accesses.h"
 #include "shapes.h"
+#include "users.h"
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
@@ -14,6 +15,10 @@ static PyMethodDef methods[] = {
     {"resolve_names", FAST(core_resolve_names), METH_FASTCALL, NULL},
     {"resolve_instructions", FAST(core_resolve_instructions), METH_FASTCALL, NULL},
     {"shapes", FAST(core_shapes), METH_FASTCALL, NULL},
+    {"element_type", core_element_type, METH_O, NULL},
+    {"vector_length", core_vector_length, METH_O, NULL},
+    {"variable_features", FAST(core_variable_features), METH_FASTCALL, NULL},
+    {"add_users", FAST(core_add_users), METH_FASTCALL, NULL},
     {"register_number", FAST(core_register_number), METH_FASTCALL, NULL},
     {"register_accesses", FAST(core_register_accesses), METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL}};

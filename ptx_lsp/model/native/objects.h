@@ -17,7 +17,9 @@ static NodeClass REGISTER = {
     "Register", {"name", "is_parameter", "type", "vector", "declarator", "place"}};
 static NodeClass VARIABLE = {
     "Variable", {"name", "is_parameter", "space", "declaration", "declarator", "place"}};
-static NodeClass *const SYMBOLS[] = {&REGISTER, &VARIABLE};
+static NodeClass LABEL_SYMBOL = {"Label", {"name", "place"}};
+static NodeClass PREDEFINED = {"Predefined", {"name"}};
+static NodeClass *const SYMBOLS[] = {&REGISTER, &VARIABLE, &LABEL_SYMBOL, &PREDEFINED};
 
 static NodeClass SCOPE = {"Scope", {"parent", "number", "start", "names", "ranges"}};
 static NodeClass RANGE = {"Range", {"declared", "count"}};
@@ -28,6 +30,9 @@ static NodeClass *const ACCESSES[] = {&OPERAND_ACCESS};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* The number of elements that each modifier such as `.v4` stands for. */
+static PyObject *vector_lengths;
+
 /* Finds the classes at the first call: their modules may import this one. */
 static int are_classes_known(void) {
   static int known;
@@ -36,7 +41,10 @@ static int are_classes_known(void) {
           find_classes("ptx_lsp.model.symbols", SYMBOLS, COUNT(SYMBOLS)) == 0 &&
           find_classes("ptx_lsp.model.scope", SCOPES, COUNT(SCOPES)) == 0 &&
           find_classes("ptx_lsp.isa.matching.operand_access", ACCESSES, COUNT(ACCESSES)) == 0;
-  return known;
+  PyObject *symbols = known ? PyImport_ImportModule("ptx_lsp.model.symbols") : NULL;
+  if (symbols != NULL) vector_lengths = PyObject_GetAttrString(symbols, "VECTOR_LENGTHS");
+  Py_XDECREF(symbols);
+  return known = vector_lengths != NULL;
 }
 
 /* What a slot has: a borrowed reference. */

@@ -5,6 +5,7 @@
 #define PTX_SHAPES_H
 
 #include "names.h"
+#include "variables.h"
 
 /* As in ptx_lsp/model/instructions/features.py. */
 enum { GUARDED = 1 << 0, NEGATED = 1 << 1, UNUSUAL_GUARD = 1 << 2, WITH_BANK = 1 << 3, SPACED = 1 << 4 };
@@ -12,12 +13,23 @@ enum { GUARDED = 1 << 0, NEGATED = 1 << 1, UNUSUAL_GUARD = 1 << 2, WITH_BANK = 1
 /* Integers with no more characters have no more than 64 bits. */
 enum { LONGEST = 16 };
 
-enum { SHAPE_TABLE, REGISTER_TABLE, INTEGER_TABLE, ADDRESS_TABLE, SUM_TABLE, VECTOR_TABLE, TABLES };
+enum {
+  SHAPE_TABLE,
+  REGISTER_TABLE,
+  INTEGER_TABLE,
+  VARIABLE_TABLE,
+  ADDRESS_TABLE,
+  SUM_TABLE,
+  VECTOR_TABLE,
+  TABLES
+};
 
-static const char *const TABLE_NAMES[TABLES] = {"shapes", "registers", "integers", "addresses", "sums", "vectors"};
+static const char *const TABLE_NAMES[TABLES] = {
+    "shapes", "registers", "integers", "variables", "addresses", "sums", "vectors"};
 
 typedef struct {
-  PyObject *reader, *symbols, *linked;
+  PyObject *reader, *symbols, *linked, *received, *returned;
+  PyObject *label; /* the operand that is a label, once there is one */
   PyObject *tables[TABLES];
 } Shaping;
 
@@ -38,6 +50,16 @@ static PyObject *scalar_register(const Shaping *s, PyObject *name) {
 static PyObject *register_operand(const Shaping *s, PyObject *symbol) {
   PyObject *type = get(symbol, REGISTER.offsets[2]);
   return found_or_made(s, REGISTER_TABLE, type, "register", type);
+}
+
+static PyObject *variable_operand(const Shaping *s, PyObject *symbol) {
+  long long features = features_of_variable(symbol, s->received, s->returned);
+  if (features < 0) return NULL;
+  PyObject *type = element_type(get(symbol, VARIABLE.offsets[3])), *space = get(symbol, VARIABLE.offsets[2]);
+  PyObject *key = type == NULL ? NULL : Py_BuildValue("(NOL)", type, space, features);
+  PyObject *found = key == NULL ? NULL : found_or_made(s, VARIABLE_TABLE, key, "variable", key);
+  Py_XDECREF(key);
+  return found;
 }
 
 /* `{a, b}` of scalar registers. NULL without an exception, here and below: the reader decides. */
@@ -79,7 +101,7 @@ static PyObject *address_operand(const Shaping *s, PyObject *node) {
   PyObject *symbol = look_up(s->symbols, START_OF(base)), *whole;
   if (symbol == NULL && !PyErr_Occurred()) symbol = look_up(s->linked, TEXT_OF(base));
   if (symbol == NULL) return NULL;
-  if (is_a(symbol, &VARIABLE)) whole = PyObject_CallMethod(s->reader, "variable", "(O)", symbol);
+  if (is_a(symbol, &VARIABLE)) whole = variable_operand(s, symbol);
   else if (is_a(symbol, &REGISTER) && is_number(VECTOR_OF(symbol), 1)) whole = register_operand(s, symbol);
   else return NULL;
   if (whole == NULL) return NULL;
@@ -88,7 +110,15 @@ static PyObject *address_operand(const Shaping *s, PyObject *node) {
   return found;
 }
 
-static PyObject *operand(const Shaping *s, PyObject *node, PyObject *spelling) {
+/* Whether a name refers to a label; `_` and `WARP_SZ` do not even if a label has such a name. */
+static int is_label(const Shaping *s, PyObject *node) {
+  if (!is_a(node, &NAME)) return 0;
+  PyObject *symbol = look_up(s->symbols, START_OF(node));
+  return symbol != NULL && is_a(symbol, &LABEL_SYMBOL) && PyUnicode_CompareWithASCIIString(TEXT_OF(node), "_") &&
+         PyUnicode_CompareWithASCIIString(TEXT_OF(node), "WARP_SZ");
+}
+
+static PyObject *operand(Shaping *s, PyObject *node, PyObject *spelling) {
   PyObject *found = NULL, *symbol = scalar_register(s, node);
   if (symbol != NULL) return register_operand(s, symbol);
   if (is_integer(node)) {
@@ -100,7 +130,11 @@ static PyObject *operand(const Shaping *s, PyObject *node, PyObject *spelling) {
     found = vector_operand(s, node);
   }
   if (found != NULL || PyErr_Occurred()) return found;
-  return PyObject_CallMethod(s->reader, "operand", "(OO)", node, spelling);
+  int is_jump = is_label(s, node);
+  if (is_jump && s->label != NULL) return new_reference(s->label);
+  found = PyObject_CallMethod(s->reader, "operand", "(OO)", node, spelling);
+  if (is_jump && found != NULL) s->label = new_reference(found);
+  return found;
 }
 
 /* The features of the opcode and the guard; -1 with an exception. */
@@ -117,7 +151,7 @@ static long own_features(const Shaping *s, PyObject *guard, PyObject *opcode, Py
   return PyErr_Occurred() ? -1 : found;
 }
 
-static PyObject *shape_of(const Shaping *s, PyObject *node) {
+static PyObject *shape_of(Shaping *s, PyObject *node) {
   PyObject *opcode = get(node, INSTRUCTION.offsets[1]), *operands = get(node, INSTRUCTION.offsets[2]);
   PyObject *spelling = get(opcode, OPCODE.offsets[0]), *found = NULL;
   long own = own_features(s, get(node, INSTRUCTION.offsets[0]), opcode, spelling);
@@ -140,9 +174,9 @@ static PyObject *shape_of(const Shaping *s, PyObject *node) {
 }
 
 static PyObject *core_shapes(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t count) {
-  if (!are_classes_known() || !are_valid(count == 5 && PyList_Check(given[0]), "shapes")) return NULL;
+  if (!are_classes_known() || !are_valid(count == 7 && PyList_Check(given[0]), "shapes")) return NULL;
   PyObject *instructions = given[0], *found = NULL;
-  Shaping s = {given[2], given[3], given[4], {NULL}};
+  Shaping s = {given[2], given[3], given[4], given[5], given[6], NULL, {NULL}};
   int known = 0;
   while (known < TABLES && (s.tables[known] = PyObject_GetAttrString(given[1], TABLE_NAMES[known])) != NULL) known++;
   if (known == TABLES) found = PyList_New(0);
@@ -151,6 +185,7 @@ static PyObject *core_shapes(PyObject *Py_UNUSED(module), PyObject *const *given
     if (!appended(found, is_a(node, &INSTRUCTION) ? shape_of(&s, node) : NULL)) Py_CLEAR(found);
   }
   while (known--) Py_DECREF(s.tables[known]);
+  Py_XDECREF(s.label);
   if (found == NULL && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "not an instruction");
   return found;
 }
