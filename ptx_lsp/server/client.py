@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from ptx_lsp.server.json import at, texts
 from ptx_lsp.text import ColumnUnit
@@ -40,6 +41,11 @@ class Client(NamedTuple):
     related: bool = False
     commands: frozenset[str] = frozenset()
     """The commands that code lenses may use, from the initialization options."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the open workspace folders."""
+        return tuple(path for path in map(to_fs_path, self.folders) if path)
 
     @classmethod
     def of(cls, params: types.InitializeParams) -> Client:

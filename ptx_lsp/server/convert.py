@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import PurePath
 
@@ -13,6 +13,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptx_lsp.ide.cursor.access import Use
 from ptx_lsp.ide.cursor.occurrences import Occurrence
 from ptx_lsp.ide.hover.links import Link
+from ptx_lsp.ide.navigation.symbols import SymbolSort
 from ptx_lsp.lint.diagnostic import Diagnostic, Related, Severity, Tag
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.json import Json, PlainJson
@@ -36,6 +37,20 @@ _HIGHLIGHTS: dict[Use, types.DocumentHighlightKind] = {
     "write": types.DocumentHighlightKind.Write,
     "both": types.DocumentHighlightKind.Write,
     "other": types.DocumentHighlightKind.Text,
+}
+
+SYMBOL_KINDS: dict[SymbolSort, types.SymbolKind] = {
+    "kernel": types.SymbolKind.Function,
+    "function": types.SymbolKind.Function,
+    "variable": types.SymbolKind.Variable,
+    "constant": types.SymbolKind.Constant,
+    "register": types.SymbolKind.Variable,
+    "parameter": types.SymbolKind.Field,
+    "label": types.SymbolKind.Key,
+    "structure": types.SymbolKind.Struct,
+    "section": types.SymbolKind.Namespace,
+    "alias": types.SymbolKind.Function,
+    "file": types.SymbolKind.File,
 }
 
 
@@ -110,11 +125,7 @@ class Converter:
 
     def workspace_edit(self, edits: Iterable[Edit], version: int | None) -> types.WorkspaceEdit:
         """Edits of version `version` of this file."""
-        converted = self.text_edits(edits)
-        if not self.client.versioned_edits:
-            return types.WorkspaceEdit(changes={self.uri: converted})
-        identifier = types.OptionalVersionedTextDocumentIdentifier(self.uri, version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, converted)])
+        return workspace_edit(self.client, {self.uri: (version, self.text_edits(edits))})
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -186,6 +197,20 @@ class Converter:
                 for one in found.related
             ]
         return fields
+
+
+def workspace_edit(
+    client: Client, edits: Mapping[str, tuple[int | None, list[types.TextEdit]]]
+) -> types.WorkspaceEdit:
+    """Edits of several files, by URI, each with the version of the file if the client has it open."""
+    if not client.versioned_edits:
+        return types.WorkspaceEdit(changes={uri: found for uri, (_, found) in edits.items()})
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), found)
+            for uri, (version, found) in edits.items()
+        ]
+    )
 
 
 def plain(markdown: str) -> str:

@@ -36,6 +36,7 @@ from ptx_lsp.server.settings import SECTION, Configurations, EffectiveSettings, 
 from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.targets import merged
 from ptx_lsp.server.threads import Threads
+from ptx_lsp.server.workspace_index import WorkspaceIndex
 from ptx_lsp.text import Edit, Source
 
 _log = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ class Session:
         self.client = Client()
         self.threads = Threads()
         self.configurations = Configurations()
+        self.index = WorkspaceIndex(self.threads, self.configurations)
         self.files: dict[str, OpenFile] = {}
         self.is_shut_down = False
         self._closed_bytes = 0

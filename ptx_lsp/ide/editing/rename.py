@@ -4,8 +4,8 @@
    which is not changed. Renaming the range at its declaration renames all its registers.
 2. A function is renamed in all its declarations, calls and aliases, and in debugging sections.
 3. A parameter is renamed in the function, and in declarations that use the same name for it.
-4. A symbol that another file defines cannot be renamed. The new name must not be a predefined name of PTX,
-   nor refer to another symbol where the old name is used or declared.
+4. A symbol that another file defines is renamed if the files that have it are known. The new name must not
+   be a predefined name of PTX, nor refer to another symbol where the old name is used or declared.
 """
 
 from __future__ import annotations
@@ -37,17 +37,20 @@ class RenameError(ValueError):
     """Why a name cannot be changed, or not to the new one."""
 
 
-def prepare_rename(module: Module, offset: int) -> Span:
-    """The name at `offset` that can be changed. Raises RenameError if there is none."""
-    return _renameable(module, offset).span
+def prepare_rename(module: Module, offset: int, *, is_linked: bool = False) -> Span:
+    """The name at `offset` that can be changed. Raises RenameError if there is none. `is_linked`: the other
+    files that have this name are known.
+    """
+    return _renameable(module, offset, is_linked).span
 
 
-def rename(module: Module, offset: int, new: str) -> tuple[Edit, ...]:
-    """The edits that rename the symbol at `offset` to `new`, in order.
+def rename(module: Module, offset: int, new: str, *, is_linked: bool = False) -> tuple[Edit, ...]:
+    """The edits that rename the symbol at `offset` to `new`, in order. `is_linked`: the other files that have
+    this name are renamed, too.
 
     Raises RenameError if that is impossible.
     """
-    found = _renameable(module, offset)
+    found = _renameable(module, offset, is_linked)
     if new == found.symbol.name:
         return ()
     _check_name(found.symbol, new)
@@ -67,7 +70,7 @@ def is_numbered(symbol: Symbol) -> bool:
     )
 
 
-def _renameable(module: Module, offset: int) -> SymbolReference:
+def _renameable(module: Module, offset: int, is_linked: bool) -> SymbolReference:
     found = symbol_at(module, offset)
     if found is None:
         raise RenameError("no name declared in this file at the cursor")
@@ -76,13 +79,13 @@ def _renameable(module: Module, offset: int) -> SymbolReference:
         raise RenameError(f"`{symbol.name}` is a name of PTX itself")
     if isinstance(symbol, AggregateName):
         raise RenameError(f"`{symbol.name}` is a PTX 1.x structure, whose uses are unknown")
-    if isinstance(symbol, FunctionName | AliasName):
+    if isinstance(symbol, FunctionName | AliasName) and not is_linked:
         same = [one for one in declarations(module, symbol) if isinstance(one, FunctionName)]
         if same and not any(one.is_definition for one in same) and any(
             one.linkage == ".extern" for one in same
         ):
             raise RenameError(f"another file defines `{symbol.name}`")
-    if isinstance(symbol, Variable) and not found.is_local:
+    if isinstance(symbol, Variable) and not found.is_local and not is_linked:
         same = [one for one in declarations(module, symbol) if isinstance(one, Variable)]
         is_elsewhere = all(one.linkage == ".extern" for one in same)
         if is_elsewhere and symbol.space != ".shared":  # whose size the launch gives

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.model.symbols import FunctionName, Register, Variable
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
@@ -68,14 +68,28 @@ def workspace_symbols(module: Module, query: str, most: int = 200) -> tuple[Foun
     """The functions, variables and labels whose names contain the letters of `query` in this order, ignoring
     case; names that begin with it come first.
     """
-    wanted = query.lower()
     found: list[tuple[int, int, Found]] = []
     for one in _searchable(module):
-        rank = _rank(one.name.lower(), wanted)
+        rank = match_rank(one.name, query)
         if rank is not None:
             found.append((rank, len(one.name), one))
     found.sort()
     return tuple(one for _, _, one in found[:most])
+
+
+def match_rank(name: str, query: str) -> int | None:
+    """How well a name matches a query; 0 is best, None if it does not."""
+    name, query = name.lower(), query.lower()
+    if name.startswith(query):
+        return 0
+    if query in name:
+        return 1
+    at = 0
+    for letter in query:
+        at = name.find(letter, at) + 1
+        if not at:
+            return None
+    return 2
 
 
 def _searchable(module: Module) -> list[Found]:
@@ -88,21 +102,8 @@ def _searchable(module: Module) -> list[Found]:
             Found(label.name, "label", module.span(label.place), function.name)
             for label in function.body.labels
         ]
-    found += [Found(one.name, _sort(one), module.span(one.place)) for one in module.variables]
+    found += [Found(one.name, sort_of(one), module.span(one.place)) for one in module.variables]
     return found
-
-
-def _rank(name: str, wanted: str) -> int | None:
-    if name.startswith(wanted):
-        return 0
-    if wanted in name:
-        return 1
-    at = 0
-    for letter in wanted:
-        at = name.find(letter, at) + 1
-        if not at:
-            return None
-    return 2
 
 
 def _function(module: Module, function: Function) -> Outlined:
@@ -136,11 +137,14 @@ def _of(module: Module, symbol: Variable | Register) -> Span:
 def _variable(module: Module, symbol: Variable | Register, span: Span) -> Outlined:
     space = symbol.space if isinstance(symbol, Variable) else ".reg"
     return Outlined(
-        symbol.name, _sort(symbol), f"{space} {symbol.type}".strip(), span, module.span(symbol.place)
+        symbol.name, sort_of(symbol), f"{space} {symbol.type}".strip(), span, module.span(symbol.place)
     )
 
 
-def _sort(symbol: Variable | Register) -> SymbolSort:
+def sort_of(symbol: Variable | Register | FunctionName) -> SymbolSort:
+    """What a declaration declares."""
+    if isinstance(symbol, FunctionName):
+        return "kernel" if symbol.is_kernel else "function"
     if symbol.is_parameter:
         return "parameter"
     if isinstance(symbol, Register):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from lsprotocol import types
 
 from ptx_lsp.ide.editing.linked_editing import linked_editing
-from ptx_lsp.ide.editing.rename import RenameError, prepare_rename, rename
 from ptx_lsp.ide.hover.hover import hover
 from ptx_lsp.ide.hover.links import links
-from ptx_lsp.ide.navigation.definition import declarations_at, definitions, type_definitions
-from ptx_lsp.ide.navigation.references import highlights, references
+from ptx_lsp.ide.navigation.definition import declarations_at, type_definitions
+from ptx_lsp.ide.navigation.references import highlights
 from ptx_lsp.server.feature import answer
-from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import View
 
 
@@ -23,11 +21,6 @@ def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
     return types.Hover(view.convert.markup(found.markdown), view.convert.range(found.span))
 
 
-@answer(types.TEXT_DOCUMENT_DEFINITION)
-def on_definition(view: View, params: types.DefinitionParams) -> list[types.Location]:
-    return view.convert.locations(definitions(view.module, view.offset(params.position)))
-
-
 @answer(types.TEXT_DOCUMENT_DECLARATION)
 def on_declaration(view: View, params: types.DeclarationParams) -> list[types.Location]:
     return view.convert.locations(declarations_at(view.module, view.offset(params.position)))
@@ -36,14 +29,6 @@ def on_declaration(view: View, params: types.DeclarationParams) -> list[types.Lo
 @answer(types.TEXT_DOCUMENT_TYPE_DEFINITION)
 def on_type_definition(view: View, params: types.TypeDefinitionParams) -> list[types.Location]:
     return view.convert.locations(type_definitions(view.module, view.offset(params.position)))
-
-
-@answer(types.TEXT_DOCUMENT_REFERENCES)
-def on_references(view: View, params: types.ReferenceParams) -> list[types.Location]:
-    found = references(
-        view.module, view.offset(params.position), params.context.include_declaration
-    )
-    return view.convert.locations(one.span for one in found)
 
 
 @answer(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
@@ -58,23 +43,6 @@ def on_highlight(
 def on_links(view: View, _: types.DocumentLinkParams) -> list[types.DocumentLink]:
     found = (view.convert.link(one) for one in links(view.module))
     return [one for one in found if one is not None]
-
-
-@answer(types.TEXT_DOCUMENT_PREPARE_RENAME, of_outlines=False)
-def on_prepare_rename(view: View, params: types.PrepareRenameParams) -> types.Range | None:
-    try:
-        return view.convert.range(prepare_rename(view.module, view.offset(params.position)))
-    except RenameError:
-        return None
-
-
-@answer(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True), of_outlines=False)
-def on_rename(view: View, params: types.RenameParams) -> types.WorkspaceEdit:
-    try:
-        edits = rename(view.module, view.offset(params.position), params.new_name)
-    except RenameError as error:
-        raise RequestFailedError(str(error)) from error
-    return view.convert.workspace_edit(edits, view.snapshot.version)
 
 
 @answer(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, of_outlines=False)

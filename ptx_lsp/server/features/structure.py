@@ -7,24 +7,10 @@ from lsprotocol import types
 from ptx_lsp.ide.navigation.call_hierarchy import Called, incoming, outgoing, prepare_calls
 from ptx_lsp.ide.navigation.folding import Fold, folding
 from ptx_lsp.ide.navigation.selection import selection
-from ptx_lsp.ide.navigation.symbols import Outlined, SymbolSort, document_symbols, workspace_symbols
-from ptx_lsp.server.convert import Converter
+from ptx_lsp.ide.navigation.symbols import Outlined, document_symbols
+from ptx_lsp.server.convert import SYMBOL_KINDS, Converter
 from ptx_lsp.server.feature import answer, handler
 from ptx_lsp.server.session import Session, View
-
-_KINDS: dict[SymbolSort, types.SymbolKind] = {
-    "kernel": types.SymbolKind.Function,
-    "function": types.SymbolKind.Function,
-    "variable": types.SymbolKind.Variable,
-    "constant": types.SymbolKind.Constant,
-    "register": types.SymbolKind.Variable,
-    "parameter": types.SymbolKind.Field,
-    "label": types.SymbolKind.Key,
-    "structure": types.SymbolKind.Struct,
-    "section": types.SymbolKind.Namespace,
-    "alias": types.SymbolKind.Function,
-    "file": types.SymbolKind.File,
-}
 
 
 @answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -35,35 +21,12 @@ def on_document_symbol(view: View, _: types.DocumentSymbolParams) -> list[types.
 def _symbol(convert: Converter, found: Outlined) -> types.DocumentSymbol:
     return types.DocumentSymbol(
         found.name,
-        _KINDS[found.sort],
+        SYMBOL_KINDS[found.sort],
         convert.range(found.span),
         convert.range(found.name_span),
         found.detail or None,
         children=[_symbol(convert, one) for one in found.inner] or None,
     )
-
-
-@handler(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolOptions())
-async def on_workspace_symbol(
-    session: Session, params: types.WorkspaceSymbolParams
-) -> list[types.WorkspaceSymbol]:
-    """Workspace symbols of the open files."""
-    found: list[types.WorkspaceSymbol] = []
-    for uri in tuple(session.files):
-        view = await session.view(uri)
-        if view is not None:
-            found += await session.threads.answer(_named, view, params.query)
-    return found
-
-
-def _named(view: View, query: str) -> list[types.WorkspaceSymbol]:
-    return [
-        types.WorkspaceSymbol(
-            view.convert.location(one.name_span), one.name, _KINDS[one.sort],
-            container_name=one.within or None,
-        )
-        for one in workspace_symbols(view.module, query)
-    ]  # fmt: skip
 
 
 @answer(types.TEXT_DOCUMENT_FOLDING_RANGE)

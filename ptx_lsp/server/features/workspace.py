@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from lsprotocol import types
-from pygls.uris import to_fs_path
 
-from ptx_lsp.lint.configuration.containment import is_file, leads_inside
 from ptx_lsp.lint.configuration.suppression import suppressed
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
@@ -18,7 +14,7 @@ from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.feature import handler
 from ptx_lsp.server.session import Session
-from ptx_lsp.server.settings import Configurations, EffectiveSettings
+from ptx_lsp.server.settings import EffectiveSettings
 from ptx_lsp.server.targets import merged
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
@@ -47,8 +43,7 @@ async def on_workspace_diagnostic(
     ] = []
     if session.settings.workspace_diagnostics:
         earlier = {one.uri: one.value for one in params.previous_result_ids}
-        folders = session.client.folders
-        for path in await session.threads.answer(_files, folders, session.configurations):
+        for path in (await session.index.paths(session.client))[:_MOST_FILES]:
             uri = path.as_uri()
             if uri not in session.files:
                 wanted = session.configurations.effective_settings(uri, session.settings)
@@ -57,25 +52,6 @@ async def on_workspace_diagnostic(
                 if report is not None:
                     found.append(report)
     return types.WorkspaceDiagnosticReport(found)
-
-
-def _files(folders: tuple[str, ...], configurations: Configurations) -> list[Path]:
-    """The PTX files of the folders that the configuration does not exclude."""
-    found: list[Path] = []
-    for folder in folders:
-        for path in _below(to_fs_path(folder) or ""):
-            if len(found) < _MOST_FILES and not configurations.is_excluded(path):
-                found.append(path)
-    return found
-
-
-def _below(folder: str) -> Iterator[Path]:
-    """As `ptx-lint` walks, no link leads out of the folder; and none to a folder is followed."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for path in (Path(place, name) for name in sorted(names) if name.endswith(".ptx")):
-            if is_file(path) and leads_inside(path, folder):  # to read a pipe would take for ever
-                yield path
 
 
 def _report(
