@@ -61,7 +61,7 @@ class _OnDisk(NamedTuple):
 
 
 class WorkspaceIndex:
-    """What is known of the files on disk."""
+    """Knows the declarations of the files on disk."""
 
     def __init__(self, threads: Threads, configurations: Configurations) -> None:
         self._threads = threads

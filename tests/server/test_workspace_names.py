@@ -22,7 +22,9 @@ CALLING = (
     "    st.param.b32 [p], 1;\n    call twice, (p);\n    ret;\n}\n"
 )
 PROGRAM = HEAD + DECLARED + ".visible .entry kernel()\n" + CALLING
-SHADOWED = HEAD + DECLARED + ".visible .entry other()\n{\n    .reg .b32 counter;\n    mov.b32 counter, 1;\n    ret;\n}\n"
+SHADOWED = HEAD + DECLARED + (
+    ".visible .entry other()\n{\n    .reg .b32 counter;\n    mov.b32 counter, 1;\n    ret;\n}\n"
+)
 
 
 class Workspace:
@@ -179,7 +181,7 @@ def test_rename_in_all_files(workspace: Workspace) -> None:
 
 
 def test_rename_is_refused_where_a_file_has_the_new_name(workspace: Workspace) -> None:
-    with pytest.raises(ResponseError, match="library.ptx: `hidden` is already declared as a function"):
+    with pytest.raises(ResponseError, match=r"library\.ptx: `hidden` is already declared as a function"):
         renamed(workspace, "program.ptx", PROGRAM, "twice, (p)", "hidden")
 
 

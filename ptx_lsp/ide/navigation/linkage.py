@@ -36,7 +36,7 @@ class LinkedName(NamedTuple):
 
 
 def file_symbols(module: Module) -> tuple[FileSymbol, ...]:
-    """The functions and variables that a file declares, each as often as it is declared."""
+    """The functions and variables that a file declares, each as often as declared."""
     symbols = (*(one.symbol for one in module.functions if one.name), *module.variables)
     return tuple(
         FileSymbol(one.name, sort_of(one), module.span(one.place), _is_linked(one), _is_definition(one))

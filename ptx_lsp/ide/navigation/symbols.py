@@ -142,7 +142,7 @@ def _variable(module: Module, symbol: Variable | Register, span: Span) -> Outlin
 
 
 def sort_of(symbol: Variable | Register | FunctionName) -> SymbolSort:
-    """What a declaration declares."""
+    """The sort of a declaration."""
     if isinstance(symbol, FunctionName):
         return "kernel" if symbol.is_kernel else "function"
     if symbol.is_parameter:
