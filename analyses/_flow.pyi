@@ -65,6 +65,24 @@ class InstructionValues:
     @property
     def carry_out(self) -> int: ...
 
+class BlockGraph:
+    """The edges between blocks, for walks over them. The last block is the exit."""
+
+    def __new__(
+        cls, successors: tuple[tuple[int, ...], ...], reverse_postorder: tuple[int, ...]
+    ) -> BlockGraph: ...
+    def divergent_region(
+        self, block: int, reconvergence: int, is_reducible: bool, /
+    ) -> tuple[frozenset[int], frozenset[int], int]:
+        """The joins of a divergent branch, the blocks between it and its reconvergence point, and that point.
+
+        A path is labelled by the block after the last one that it shared with another. Paths are followed in
+        reverse postorder; paths along a back edge come last.
+        """
+
+    def reachable(self, blocks: tuple[int, ...], end: int, /) -> frozenset[int]:
+        """Some blocks and those reachable from them, without `end` and what is reachable through it alone."""
+
 def block_summary(
     uses: list[tuple[int, ...]],
     defs: list[tuple[int, ...]],

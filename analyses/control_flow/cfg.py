@@ -21,7 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
-from analyses._flow import reverse_postorder
+from analyses._flow import BlockGraph, reverse_postorder
 from analyses.control_flow.label_positions import NO_LABELS, LabelPositions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.calls.calls import calls
@@ -73,7 +73,8 @@ class Graph:
     """
 
     __slots__ = (
-        "_order", "_ranks", "_reached", "has_unknown_successors", "is_complete", "predecessors", "successors",
+        "_order", "_ranks", "_reached", "_walks", "has_unknown_successors", "is_complete", "predecessors",
+        "successors",
     )  # fmt: skip
 
     def __init__(
@@ -91,6 +92,7 @@ class Graph:
         self._order: tuple[int, ...] | None = None
         self._reached: frozenset[int] | None = None
         self._ranks: tuple[int, ...] | None = None
+        self._walks: BlockGraph | None = None
 
     def has_edges_of(self, other: Graph) -> bool:
         """Whether both graphs are equal."""
@@ -135,6 +137,13 @@ class Graph:
                 ranks[block] = place
             self._ranks = tuple(ranks)
         return self._ranks
+
+    @property
+    def walks(self) -> BlockGraph:
+        """Walks over this graph."""
+        if self._walks is None:
+            self._walks = BlockGraph(self.successors, self.reverse_postorder)
+        return self._walks
 
 
 STRAIGHT: Final = Graph(((1,), ()), ((), (0,)), (False, False))

@@ -269,15 +269,9 @@ class DivergentControl:
         self._visits[0] += len(found)
         return frozenset(found)
 
-    def _reachable_before(self, start: int, end: int) -> set[int]:
+    def _reachable_before(self, start: int, end: int) -> frozenset[int]:
         """The blocks that threads that do not exit reach from `start`, before `end`."""
-        found: set[int] = set()
-        worklist = [start]
-        while worklist:
-            current = worklist.pop()
-            if current not in found and current != end:
-                found.add(current)
-                worklist.extend(self.early_exits.pruned.graph.successors[current])
+        found = self.early_exits.pruned.graph.walks.reachable((start,), end)
         self._visits[0] += len(found)
         return found
 
@@ -285,10 +279,9 @@ class DivergentControl:
         """The blocks that threads which do not exit reach from `block`."""
         found = self._reachable.get(block)
         if found is None:
-            seen = set[int]()
-            for target in self.early_exits.pruned.graph.successors[block]:
-                seen |= self._reachable_before(target, -1)
-            found = self._reachable[block] = frozenset(seen)
+            graph = self.early_exits.pruned.graph
+            found = self._reachable[block] = graph.walks.reachable(graph.successors[block], -1)
+            self._visits[0] += len(found)
         return found
 
 

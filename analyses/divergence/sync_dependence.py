@@ -27,7 +27,6 @@ Hack, "Improving Performance of OpenCL on CPUs" (2012), and LLVM's `SyncDependen
 from __future__ import annotations
 
 from functools import cached_property
-from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Final
 
@@ -61,7 +60,7 @@ class SyncDependence:
         self.dominance: Final = dominance
         self.whole_graph: Final = whole_graph
         """The sync dependence of the whole graph (6), for a pruned graph."""
-        self.cache: Final[dict[int, ControlDivergence]] = {}
+        self.cache: Final[dict[tuple[int, bool], ControlDivergence]] = {}
 
     @cached_property
     def is_too_complex(self) -> bool:
@@ -78,21 +77,25 @@ class SyncDependence:
         ends = [self.dominance.reconvergence(block) for block in branching]
         return region_edges(edges, branching, ends, left) > left
 
-    def control_divergence(self, block: int) -> ControlDivergence:
-        """The effects of a divergent branch at the end of `block`."""
-        found = self.cache.get(block)
+    def control_divergence(self, block: int, *, is_pruned: bool = False) -> ControlDivergence:
+        """The effects of a divergent branch at the end of `block`; if `is_pruned`, without joins that are
+        `only_in_whole_graph`.
+        """
+        found = self.cache.get((block, is_pruned))
         if found is None:
-            found = self.cache[block] = self._with_early_exits(block)
+            found = self.cache[block, is_pruned] = self._with_early_exits(block, is_pruned)
         return found
 
-    def _with_early_exits(self, block: int) -> ControlDivergence:
+    def _with_early_exits(self, block: int, is_pruned: bool) -> ControlDivergence:
         if self.whole_graph is None:
             return self._control_divergence(block)
         if block not in self.graph.reached:
             return self.whole_graph.control_divergence(block)
         found = self._control_divergence(block)
-        exiting = self._only_in_whole_graph
-        if not exiting and not self.whole_graph.loops_of[block]:
+        exiting = self.only_in_whole_graph
+        if not self.whole_graph.loops_of[block] and (
+            not exiting or (is_pruned and not self.whole_graph.irreducible_cycles)
+        ):
             return found
         with_exits = self.whole_graph.control_divergence(block)
         exit_cycles = (
@@ -110,14 +113,16 @@ class SyncDependence:
         )
 
     def _control_divergence(self, block: int) -> ControlDivergence:
-        joins, region, reconvergence = self._divergent_region(block)
+        joins, region, reconvergence = self.graph.walks.divergent_region(
+            block, self.dominance.reconvergence(block), not self.irreducible_cycles
+        )
         loops = self.loops_of[block]
         if not loops and not self.irreducible_cycles:
-            return ControlDivergence(frozenset(joins), (), ())
+            return ControlDivergence(joins, (), ())
         assumed_divergent = [
             cycle for cycle in self.irreducible_cycles if block in cycle or not cycle.isdisjoint(joins)
         ]
-        region_blocks = frozenset(region | {block})
+        region_blocks = region | {block}
         left = [loop for loop in loops if reconvergence not in loop.blocks or not region <= loop.blocks]
         exit_cycles = self._divergent_exit_cycles(
             block, [loop.blocks for loop in left], region_blocks - {reconvergence}, reconvergence
@@ -127,74 +132,7 @@ class SyncDependence:
                 continue
             if loop.header in region or (loop.header == block and self._is_reentered(block, region)):
                 assumed_divergent.append(region_blocks)
-        return ControlDivergence(frozenset(joins), exit_cycles, tuple(assumed_divergent))
-
-    def _divergent_region(self, block: int) -> tuple[set[int], set[int], int]:
-        """The joins, the blocks between the branch and its reconvergence point, and that point.
-
-        A path is labelled by the block after the last one that it shared with another. Paths are followed in
-        reverse postorder; paths along a back edge come last.
-        """
-        simple = self._simple_region(block)
-        if simple is not None:
-            return simple
-        graph, index_of = self.graph, self.postorder_index
-        end = self.dominance.reconvergence(block)
-        order, size, exit = graph.reverse_postorder, len(graph.successors), graph.exit
-        label = {target: target for target in graph.successors[block]}
-        worklist: list[int] = []
-        """Blocks by their indices, plus `size` for each back edge on the path."""
-        for target in label:
-            if target != exit:
-                index = index_of[target]
-                heappush(worklist, index if index > index_of[block] else index + size)
-        joins: set[int] = set()
-        region: set[int] = set()
-        is_split = False  # some threads wait elsewhere already
-        while worklist:
-            place = heappop(worklist)
-            index = place % size
-            current = order[index]
-            if current in (end, block):
-                is_split = True
-                continue
-            if not worklist and not is_split and not self.irreducible_cycles:
-                return joins, region, current
-            region.add(current)
-            for target in graph.successors[current]:
-                known = label.get(target)
-                if known is None:
-                    label[target] = label[current]
-                elif known == label[current] or known == target:
-                    if target not in joins and known != label[current]:
-                        joins.add(target)
-                    continue
-                else:
-                    label[target] = target
-                    joins.add(target)
-                if target != exit:
-                    step = index_of[target] - index
-                    heappush(worklist, place + (step if step > 0 else step + size))
-        return joins, region, end
-
-    def _simple_region(self, block: int) -> tuple[set[int], set[int], int] | None:
-        """The divergent region of a branch around one block, or to two blocks that meet at once; None for
-        other branches.
-        """
-        edges, index_of = self.graph.successors, self.postorder_index
-        if len(edges[block]) != 2:
-            return None
-        one, other = edges[block]
-        if index_of[one] > index_of[other]:
-            one, other = other, one
-        if index_of[one] <= index_of[block] or len(edges[one]) != 1:
-            return None
-        join = edges[one][0]
-        if join == other:
-            return {join}, {one}, join
-        if edges[other] == edges[one] and index_of[join] > index_of[other]:
-            return {join}, {one, other}, join
-        return None
+        return ControlDivergence(joins, exit_cycles, tuple(assumed_divergent))
 
     def _divergent_exit_cycles(
         self,
@@ -228,13 +166,13 @@ class SyncDependence:
                     worklist.append(target)
         return found
 
-    def _is_reentered(self, block: int, region: set[int]) -> bool:
+    def _is_reentered(self, block: int, region: frozenset[int]) -> bool:
         """Whether a path leads back to `block` before the reconvergence point."""
         sources = self.graph.predecessors[block]
         return any(source in region or source == block for source in sources)
 
     @cached_property
-    def _only_in_whole_graph(self) -> frozenset[int]:
+    def only_in_whole_graph(self) -> frozenset[int]:
         """The reachable blocks that are not in the pruned graph."""
         whole = self.whole_graph
         return frozenset() if whole is None else whole.graph.reached - self.graph.reached

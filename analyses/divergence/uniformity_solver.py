@@ -92,6 +92,8 @@ class _Solver:
         self.cfg = form.cfg
         self.transfers = transfers
         self.sync_dependence = dependence
+        self.is_pruned = not any(form.phis_of[block] for block in dependence.only_in_whole_graph)
+        """Whether no phi is where only threads that exit early go."""
         self.levels = bytearray(form.limit)
         self.cause_values: list[int] = [NONE] * form.limit
         self.cause_blocks: list[int] = [NONE] * form.limit
@@ -318,7 +320,7 @@ class _Solver:
 
     def apply_control_divergence(self, block: int, level: int) -> None:
         """Raises the values that a branch at the end of `block` makes less uniform."""
-        found = self.sync_dependence.control_divergence(block)
+        found = self.sync_dependence.control_divergence(block, is_pruned=self.is_pruned)
         for user in found.joins:
             for join in self.form.phis_of[user]:
                 if level > self.levels[join.value]:

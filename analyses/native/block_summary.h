@@ -32,77 +32,101 @@ typedef struct {
   uint32_t walk;
 } Walk;
 
-static Walk walk;
+static Walk *spare_walk; /* what no thread uses: a collection of cycles may let others run */
 
-static int grow_walk(Py_ssize_t register_) {
-  Py_ssize_t capacity = walk.capacity ? walk.capacity : 256;
+static void free_walk(Walk *walk) {
+  PyMem_Free(walk->states);
+  PyMem_Free(walk->met);
+  PyMem_Free(walk->kept);
+  PyMem_Free(walk->killed);
+  PyMem_Free(walk->partial);
+  PyMem_Free(walk->defined);
+  PyMem_Free(walk);
+}
+
+static int grow_walk(Walk *walk, Py_ssize_t register_) {
+  Py_ssize_t capacity = walk->capacity ? walk->capacity : 256;
   while (capacity <= register_) {
     if (capacity > PY_SSIZE_T_MAX / 2 / (Py_ssize_t)sizeof(RegisterState)) return PyErr_NoMemory() != NULL;
     capacity *= 2;
   }
-  RegisterState *states = PyMem_Realloc(walk.states, capacity * sizeof *states);
+  RegisterState *states = PyMem_Realloc(walk->states, capacity * sizeof *states);
   if (states == NULL) return PyErr_NoMemory() != NULL;
-  memset(states + walk.capacity, 0, (capacity - walk.capacity) * sizeof *states);
-  walk.states = states;
-  PyObject ***lists[] = {&walk.met, &walk.kept, &walk.killed, &walk.partial, &walk.defined};
+  memset(states + walk->capacity, 0, (capacity - walk->capacity) * sizeof *states);
+  walk->states = states;
+  PyObject ***lists[] = {&walk->met, &walk->kept, &walk->killed, &walk->partial, &walk->defined};
   for (size_t n = 0; n < sizeof lists / sizeof *lists; n++) {
     PyObject **list = PyMem_Realloc(*lists[n], capacity * sizeof *list);
     if (list == NULL) return PyErr_NoMemory() != NULL;
     *lists[n] = list;
   }
-  walk.capacity = capacity;
+  walk->capacity = capacity;
   return 1;
 }
 
-static void begin_walk(void) {
-  if (++walk.walk == 0) {
-    memset(walk.states, 0, walk.capacity * sizeof *walk.states);
-    walk.walk = 1;
+/* A walk on which nothing is known yet; NULL with an exception. */
+static Walk *begin_walk(void) {
+  Walk *walk = spare_walk != NULL ? spare_walk : zeroed(1, sizeof *walk);
+  spare_walk = NULL;
+  if (walk == NULL) return NULL;
+  if (!walk->capacity && !grow_walk(walk, 0)) {
+    free_walk(walk);
+    return NULL;
   }
-  walk.met_count = walk.kept_count = walk.killed_count = walk.partial_count = walk.defined_count = 0;
+  if (++walk->walk == 0) {
+    memset(walk->states, 0, walk->capacity * sizeof *walk->states);
+    walk->walk = 1;
+  }
+  walk->met_count = walk->kept_count = walk->killed_count = walk->partial_count = walk->defined_count = 0;
+  return walk;
+}
+
+static void end_walk(Walk *walk) {
+  if (spare_walk != NULL) free_walk(walk);
+  else spare_walk = walk;
 }
 
 /* The state of a register; NULL with an exception. */
-static inline RegisterState *state_of(PyObject *name) {
+static inline RegisterState *state_of(Walk *walk, PyObject *name) {
   Py_ssize_t register_ = name == NULL ? -1 : PyLong_AsSsize_t(name);
   if (register_ < 0) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a register is negative");
     return NULL;
   }
-  if (register_ >= walk.capacity && !grow_walk(register_)) return NULL;
-  RegisterState *state = walk.states + register_;
-  if (state->walk != walk.walk) {
+  if (register_ >= walk->capacity && !grow_walk(walk, register_)) return NULL;
+  RegisterState *state = walk->states + register_;
+  if (state->walk != walk->walk) {
     memset(state, 0, sizeof *state);
-    state->walk = walk.walk;
+    state->walk = walk->walk;
   }
   return state;
 }
 
-static inline int mark_read(PyObject *name) {
-  RegisterState *state = state_of(name);
+static inline int mark_read(Walk *walk, PyObject *name) {
+  RegisterState *state = state_of(walk, name);
   if (state == NULL) return 0;
-  if (state->next == UNKNOWN) walk.met[walk.met_count++] = name;
+  if (state->next == UNKNOWN) walk->met[walk->met_count++] = name;
   state->next = READ;
   return 1;
 }
 
 /* Notes a definition of a register that keeps part of its value, or of one that does not. */
-static int mark_written(PyObject *name, int is_partial) {
-  RegisterState *state = state_of(name);
+static int mark_written(Walk *walk, PyObject *name, int is_partial) {
+  RegisterState *state = state_of(walk, name);
   if (state == NULL) return 0;
   if (is_partial) {
-    if (state->kept == UNKNOWN) walk.kept[walk.kept_count++] = name;
+    if (state->kept == UNKNOWN) walk->kept[walk->kept_count++] = name;
     state->kept = PARTIAL;
-    if (!state->is_partial) walk.partial[walk.partial_count++] = name;
+    if (!state->is_partial) walk->partial[walk->partial_count++] = name;
     state->is_partial = 1;
     return 1;
   }
-  if (state->next == UNKNOWN) walk.met[walk.met_count++] = name;
+  if (state->next == UNKNOWN) walk->met[walk->met_count++] = name;
   state->next = WRITTEN;
-  if (!state->is_killed) walk.killed[walk.killed_count++] = name;
+  if (!state->is_killed) walk->killed[walk->killed_count++] = name;
   state->is_killed = 1;
-  if (walk.kept_count) {
-    if (state->kept == UNKNOWN) walk.kept[walk.kept_count++] = name;
+  if (walk->kept_count) {
+    if (state->kept == UNKNOWN) walk->kept[walk->kept_count++] = name;
     state->kept = COMPLETE;
   }
   return 1;
@@ -110,14 +134,14 @@ static int mark_written(PyObject *name, int is_partial) {
 
 /* Adds an instruction without side effects to the dead ones, or to those that are dead if none of the registers
  * that they leave behind is live; false with an exception. */
-static int judge_dead(PyObject *defs, Py_ssize_t index, PyObject *dead, PyObject *undecided) {
+static int judge_dead(Walk *walk, PyObject *defs, Py_ssize_t index, PyObject *dead, PyObject *undecided) {
   Py_ssize_t size = PyTuple_Size(defs), outgoing = 0;
   PyObject *some[8], **left = size <= 8 ? some : zeroed(size, sizeof *left);
   if (left == NULL) return 0;
   int is_read = 0, failed = 0;
   for (Py_ssize_t n = 0; n < size && !is_read && !failed; n++) {
     PyObject *name = PyTuple_GetItem(defs, n);
-    RegisterState *state = state_of(name);
+    RegisterState *state = state_of(walk, name);
     if (state == NULL) failed = 1;
     else if (state->next == UNKNOWN) left[outgoing++] = name;
     else is_read = state->next == READ;
@@ -144,7 +168,7 @@ static int contains(PyObject *tuple, PyObject *name) {
 
 /* Takes one instruction into account: `lists` are the uses, defs, partial defs, guards and kinds of all. */
 static int walk_over(
-    PyObject *const *lists, Py_ssize_t number, Py_ssize_t first, PyObject *dead, PyObject *undecided) {
+    Walk *walk, PyObject *const *lists, Py_ssize_t number, Py_ssize_t first, PyObject *dead, PyObject *undecided) {
   PyObject *uses = PyList_GetItem(lists[0], number), *defs = PyList_GetItem(lists[1], number);
   PyObject *partial_defs = PyList_GetItem(lists[2], number), *guard = PyList_GetItem(lists[3], number);
   if (!PyTuple_Check(uses) || !PyTuple_Check(defs) || !PyTuple_Check(partial_defs)) {
@@ -156,29 +180,29 @@ static int walk_over(
     PyObject *kind = PyList_GetItem(lists[4], number);
     const KindSlots *slots = kind_slots(kind);
     if (slots == NULL) return 0;
-    if (flag_at(kind, slots->is_pure) && !judge_dead(defs, number - first, dead, undecided)) return 0;
+    if (flag_at(kind, slots->is_pure) && !judge_dead(walk, defs, number - first, dead, undecided)) return 0;
     for (Py_ssize_t n = 0; n < defined; n++) {
       PyObject *name = PyTuple_GetItem(defs, n);
-      if (!mark_written(name, contains(partial_defs, name))) return 0;
+      if (!mark_written(walk, name, contains(partial_defs, name))) return 0;
     }
   }
   for (Py_ssize_t n = 0; n < used; n++)
-    if (!mark_read(PyTuple_GetItem(uses, n))) return 0;
+    if (!mark_read(walk, PyTuple_GetItem(uses, n))) return 0;
   Py_ssize_t own = PyLong_AsSsize_t(guard);
-  if (own >= 0) return mark_read(guard);
+  if (own >= 0) return mark_read(walk, guard);
   return !PyErr_Occurred();
 }
 
 /* The registers in the order of their first writes. */
-static int find_defined(PyObject *all_defs, Py_ssize_t first, Py_ssize_t end) {
+static int find_defined(Walk *walk, PyObject *all_defs, Py_ssize_t first, Py_ssize_t end) {
   for (Py_ssize_t number = first; number < end; number++) {
     PyObject *defs = PyList_GetItem(all_defs, number);
     Py_ssize_t size = PyTuple_Size(defs);
     for (Py_ssize_t n = 0; n < size; n++) {
       PyObject *name = PyTuple_GetItem(defs, n);
-      RegisterState *state = state_of(name);
+      RegisterState *state = state_of(walk, name);
       if (state == NULL) return 0;
-      if (!state->is_defined) walk.defined[walk.defined_count++] = name;
+      if (!state->is_defined) walk->defined[walk->defined_count++] = name;
       state->is_defined = 1;
     }
   }
@@ -201,7 +225,7 @@ static PyObject *frozen(PyObject *list) {
 }
 
 /* Creates the summary from the finished walk; takes the references to `dead` and `undecided`. */
-static PyObject *summarized(PyObject *dead, PyObject *undecided) {
+static PyObject *summarized(Walk *walk, PyObject *dead, PyObject *undecided) {
   BlockSummary *found = (BlockSummary *)PyType_GenericAlloc(block_summary_type, 0);
   if (found == NULL) {
     Py_DECREF(dead);
@@ -209,21 +233,21 @@ static PyObject *summarized(PyObject *dead, PyObject *undecided) {
     return NULL;
   }
   Py_ssize_t exposed = 0;
-  for (Py_ssize_t n = 0; n < walk.met_count; n++)
-    if (state_of(walk.met[n])->next == READ) walk.met[exposed++] = walk.met[n];
+  for (Py_ssize_t n = 0; n < walk->met_count; n++)
+    if (state_of(walk, walk->met[n])->next == READ) walk->met[exposed++] = walk->met[n];
   Py_ssize_t entering = exposed; /* and those that are only kept: none of them is exposed, so there is room */
-  found->exposed = tuple_of(walk.met, exposed);
-  if (walk.kept_count) {
-    for (Py_ssize_t n = 0; n < walk.kept_count; n++) {
-      const RegisterState *state = state_of(walk.kept[n]);
-      if (state->kept == PARTIAL && state->next != READ) walk.met[entering++] = walk.kept[n];
+  found->exposed = tuple_of(walk->met, exposed);
+  if (walk->kept_count) {
+    for (Py_ssize_t n = 0; n < walk->kept_count; n++) {
+      const RegisterState *state = state_of(walk, walk->kept[n]);
+      if (state->kept == PARTIAL && state->next != READ) walk->met[entering++] = walk->kept[n];
     }
   }
   if (entering == exposed && found->exposed != NULL) found->entry_registers = new_reference(found->exposed);
-  else found->entry_registers = tuple_of(walk.met, entering);
-  found->defined = tuple_of(walk.defined, walk.defined_count);
-  found->killed = set_of(walk.killed, walk.killed_count);
-  found->partially_defined = set_of(walk.partial, walk.partial_count);
+  else found->entry_registers = tuple_of(walk->met, entering);
+  found->defined = tuple_of(walk->defined, walk->defined_count);
+  found->killed = set_of(walk->killed, walk->killed_count);
+  found->partially_defined = set_of(walk->partial, walk->partial_count);
   found->dead = frozen(dead);
   found->undecided = frozen(undecided);
   if (PyErr_Occurred()) Py_CLEAR(found);
@@ -236,18 +260,19 @@ static PyObject *block_summary(PyObject *Py_UNUSED(module), PyObject *arguments)
   if (!PyArg_ParseTuple(arguments, "OOOOOnn", &lists[0], &lists[1], &lists[2], &lists[3], &lists[4], &first, &end))
     return NULL;
   if (!are_lists_with(lists, 5, first, end)) return NULL;
-  if (!walk.capacity && !grow_walk(0)) return NULL;
-  PyObject *dead = PyList_New(0), *undecided = PyList_New(0);
-  int failed = dead == NULL || undecided == NULL;
-  begin_walk();
+  Walk *walk = begin_walk();
+  PyObject *dead = PyList_New(0), *undecided = PyList_New(0), *found = NULL;
+  int failed = walk == NULL || dead == NULL || undecided == NULL;
   for (Py_ssize_t number = end - 1; number >= first && !failed; number--)
-    failed = !walk_over(lists, number, first, dead, undecided);
-  if (failed || !find_defined(lists[1], first, end)) {
+    failed = !walk_over(walk, lists, number, first, dead, undecided);
+  if (failed || !find_defined(walk, lists[1], first, end)) {
     Py_XDECREF(dead);
     Py_XDECREF(undecided);
-    return NULL;
+  } else {
+    found = summarized(walk, dead, undecided);
   }
-  return summarized(dead, undecided);
+  if (walk != NULL) end_walk(walk);
+  return found;
 }
 
 static void block_summary_dealloc(PyObject *self) {

@@ -1,6 +1,7 @@
 /* The module `analyses._flow`, see `_flow.pyi`: the inner loops of the analyses over control and data flow. The
  * modules in Python that call them define what they compute. */
 
+#include "block_graph.h"
 #include "block_summary.h"
 #include "dominance.h"
 #include "regions.h"
@@ -33,11 +34,13 @@ PyMODINIT_FUNC PyInit__flow(void) {
   no_numbers = PyTuple_New(0);
   no_registers = PyFrozenSet_New(NULL);
   block_summary_type = added_type(found, &block_summary_spec, "BlockSummary");
+  PyTypeObject *graph_type = added_type(found, &block_graph_spec, "BlockGraph");
   instruction_values_type = added_type(found, &instruction_values_spec, "InstructionValues");
   if (no_numbers != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL) {
     for (int n = 0; n < 3; n++) Py_INCREF(no_numbers);
     without_values = new_values(no_numbers, no_numbers, no_numbers, ABSENT, ABSENT, ABSENT);
   }
-  if (without_values == NULL) Py_CLEAR(found);
+  if (without_values == NULL || graph_type == NULL) Py_CLEAR(found);
+  Py_XDECREF((PyObject *)graph_type);
   return found;
 }
