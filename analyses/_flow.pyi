@@ -147,6 +147,11 @@ def immediate_postdominators(
     and for those that do not reach it. Endless loops are joined to it.
     """
 
+def subtrees(parents: tuple[int, ...], /) -> tuple[list[int], list[int], list[int]]:
+    """The depth of each block in a tree, its place in preorder, and the last place among its descendants.
+    `parents` has the parent of each block; -1 for roots.
+    """
+
 def dominance_frontiers(
     predecessors: tuple[tuple[int, ...], ...],
     reverse_postorder: tuple[int, ...],

@@ -26,6 +26,7 @@ from analyses._flow import (
     dominance_frontiers,
     immediate_dominators,
     immediate_postdominators,
+    subtrees,
 )
 from analyses.bitset import EMPTY
 from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
@@ -246,35 +247,7 @@ class _Subtrees:
     __slots__ = ("depth", "first", "last")
 
     def __init__(self, parents: tuple[int, ...]) -> None:
-        below: dict[int, list[int]] = {}
-        waiting: list[int] = []
-        for block, parent in enumerate(parents):
-            if parent < 0:
-                waiting.append(block)
-            elif parent in below:
-                below[parent].append(block)
-            else:
-                below[parent] = [block]
-        depth = [0] * len(parents)
-        first = [0] * len(parents)
-        walk: list[int] = []
-        while waiting:
-            block = waiting.pop()
-            first[block] = len(walk)
-            walk.append(block)
-            children = below.get(block)
-            if children is not None:
-                waiting += children
-                for child in children:
-                    depth[child] = depth[block] + 1
-        last = first.copy()
-        for block in reversed(walk):
-            parent = parents[block]
-            if parent >= 0 and last[block] > last[parent]:
-                last[parent] = last[block]
-        self.depth = depth
-        self.first = first
-        self.last = last
+        self.depth, self.first, self.last = subtrees(parents)
 
     def holds(self, above: int, below: int) -> bool:
         """Whether `below` is in the subtree of `above`."""

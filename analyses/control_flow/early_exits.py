@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Set
 
-from analyses._flow import reverse_postorder
 from analyses.control_flow.cfg import Cfg, Graph, cfg
 from analyses.control_flow.dominance import Dominance, dominance, dominance_of
 from analyses.instructions.opcode_index import instructions_matching
@@ -98,17 +97,12 @@ class EarlyExits:
     def _without(self, known: Dominance, exits: set[tuple[int, int]]) -> Dominance:
         if not exits:
             return known
-        edges = tuple([
-            tuple([target for target in targets if (block, target) not in exits])
-            for block, targets in enumerate(known.graph.successors)
-        ])
-        predecessors: list[list[int]] = [[] for _ in edges]
-        for block in reverse_postorder(edges, 0):
-            for target in edges[block]:
-                predecessors[target].append(block)
-        into = tuple(map(tuple, predecessors))
+        edges, into = list(known.graph.successors), list(known.graph.predecessors)
+        for block, target in exits:
+            edges[block] = tuple([one for one in edges[block] if one != target])
+            into[target] = tuple([one for one in into[target] if one != block])
         unknown, is_complete = known.graph.has_unknown_successors, known.graph.is_complete
-        return dominance_of(Graph(edges, into, unknown, is_complete))
+        return dominance_of(Graph(tuple(edges), tuple(into), unknown, is_complete))
 
     def _is_private(self, known: Dominance, source: int, block: int) -> bool:
         """Whether `source` is the only predecessor of `block`, and some of its threads never reach it."""

@@ -110,17 +110,36 @@ class _Search:
         self.graph = cfg(function)
         self.bits = {register: 1 << index for index, register in enumerate(suspects)}
         self.everything = (1 << len(suspects)) - 1
-        guards = set(self.flow.guards) - {-1}
-        effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
-        self.guards = guards if effort <= _MOST else set[int]()
         suspected = self.bits.keys()
+        summaries = block_summaries(function)
+        names_suspect = [
+            not (suspected.isdisjoint(block.exposed) and suspected.isdisjoint(block.defined))
+            for block in summaries
+        ]
+        guards = self.correlated_guards(names_suspect)
+        effort = len(suspects) * len(self.graph.blocks) * max(1, len(guards))
+        self.are_guards_tracked = effort <= _MOST
+        self.guards = guards if self.are_guards_tracked else set[int]()
+        """The predicates whose value is tracked."""
         self.quiet = [
-            tuple([one for one in block.defined if one in self.guards])
-            if suspected.isdisjoint(block.exposed) and suspected.isdisjoint(block.defined)
-            else None
-            for block in block_summaries(function)
+            None if is_named else tuple([one for one in block.defined if one in self.guards])
+            for block, is_named in zip(summaries, names_suspect, strict=True)
         ]
         """The guards that each block writes if it names no suspect; None for other blocks."""
+
+    def correlated_guards(self, names_suspect: list[bool]) -> set[int]:
+        """The predicates that guard more than one branch or instruction that may name a suspect. For others,
+        nothing is assigned under a guard that is read under the same guard.
+        """
+        found: set[int] = set()
+        once: set[int] = set()
+        guards = self.flow.guards
+        for block, is_named in zip(self.graph.blocks, names_suspect, strict=True):
+            first = block.first if is_named else max(block.first, block.end - 1)
+            for guard in guards[first : block.end]:
+                if guard >= 0:
+                    (found if guard in once else once).add(guard)
+        return found
 
     def run(self) -> list[UninitializedRead]:
         found: dict[int, UninitializedRead] = {}
@@ -185,7 +204,9 @@ class _Search:
         if not block.is_branching:
             return state
         condition = self.condition(block.end - 1)
-        if condition is None or self.flow.kinds[block.end - 1].opcode not in _LEADING_AWAY:
+        if condition is None or condition[0] not in self.guards:
+            return state
+        if self.flow.kinds[block.end - 1].opcode not in _LEADING_AWAY:
             return state
         after = state.copy()
         jumps = target != block.successors[0]
@@ -198,7 +219,11 @@ class _Search:
         for register in defs:
             written |= self.bits.get(register, 0)
         if written:
-            state.write(written, self.condition(step))
+            condition = self.condition(step)
+            if condition is None or condition[0] in self.guards:
+                state.write(written, condition)
+            else:
+                state.maybe |= written
         for register in defs:
             if register in self.guards:
                 state.forget(register)
@@ -208,7 +233,7 @@ class _Search:
         instructions.
         """
         guard = self.flow.guards[step]
-        if guard not in self.guards:
+        if guard < 0 or not self.are_guards_tracked:
             return None
         return guard, self.flow.guard_value(step)
 

@@ -16,6 +16,7 @@ static PyMethodDef functions[] = {
     {"immediate_postdominators", immediate_postdominators, METH_VARARGS, NULL},
     {"dominance_frontiers", dominance_frontiers, METH_VARARGS, NULL},
     {"control_dependences", control_dependences, METH_VARARGS, NULL},
+    {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

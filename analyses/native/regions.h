@@ -4,7 +4,7 @@
 #ifndef PTX_REGIONS_H
 #define PTX_REGIONS_H
 
-#include "graph.h"
+#include "tree.h"
 
 /* Lists of blocks, one for each block. */
 typedef struct {
@@ -87,24 +87,6 @@ static PyObject *with_visits(Lists *lists, int are_sets, Py_ssize_t visits, Py_s
     }
   }
   free_lists(lists);
-  return found;
-}
-
-/* Reads the immediate dominator of each block, or -1; NULL with an exception. */
-static Py_ssize_t *read_parents(PyObject *tuple, Py_ssize_t size) {
-  if (PyTuple_Size(tuple) != size) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "the tree is not of the graph");
-    return NULL;
-  }
-  Py_ssize_t *found = zeroed(size, sizeof *found);
-  for (Py_ssize_t n = 0; found != NULL && n < size; n++) {
-    found[n] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, n));
-    if (found[n] < -1 || found[n] >= size || PyErr_Occurred()) {
-      if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "a parent is not in the graph");
-      PyMem_Free(found);
-      return NULL;
-    }
-  }
   return found;
 }
 
