@@ -78,8 +78,8 @@ class SyncDependence:
         return region_edges(edges, branching, ends, left) > left
 
     def control_divergence(self, block: int, *, is_pruned: bool = False) -> ControlDivergence:
-        """The effects of a divergent branch at the end of `block`; if `is_pruned`, without joins that are
-        `only_in_whole_graph`.
+        """The effects of a divergent branch at the end of `block`; if `is_pruned`, without those on blocks
+        that are `only_in_whole_graph`, unless `block` is.
         """
         found = self.cache.get((block, is_pruned))
         if found is None:
@@ -93,9 +93,7 @@ class SyncDependence:
             return self.whole_graph.control_divergence(block)
         found = self._control_divergence(block)
         exiting = self.only_in_whole_graph
-        if not self.whole_graph.loops_of[block] and (
-            not exiting or (is_pruned and not self.whole_graph.irreducible_cycles)
-        ):
+        if is_pruned or (not exiting and not self.whole_graph.loops_of[block]):
             return found
         with_exits = self.whole_graph.control_divergence(block)
         exit_cycles = (

@@ -92,8 +92,11 @@ class _Solver:
         self.cfg = form.cfg
         self.transfers = transfers
         self.sync_dependence = dependence
-        self.is_pruned = not any(form.phis_of[block] for block in dependence.only_in_whole_graph)
-        """Whether no phi is where only threads that exit early go."""
+        self.is_pruned = not any(
+            form.phis_of[block] or form.blocks[block].inputs or form.blocks[block].count
+            for block in dependence.only_in_whole_graph
+        )
+        """Whether no value is read or defined where only threads that exit early go."""
         self.levels = bytearray(form.limit)
         self.cause_values: list[int] = [NONE] * form.limit
         self.cause_blocks: list[int] = [NONE] * form.limit

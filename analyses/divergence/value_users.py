@@ -22,12 +22,17 @@ class ValueUsers:
         self.readers: dict[int, dict[int, list[int]]] = {}
         """The instructions of each block that use a value."""
         self.readers_of_block: dict[int, set[int]] | None = None
+        entered = self.entered
         for block in self.cfg.reverse_postorder:
             for value in form.blocks[block].inputs:
-                _add(self.entered, value, block)
+                blocks = entered.get(value)
+                if blocks is None:
+                    entered[value] = [block]
+                else:
+                    blocks.append(block)
             for join in form.phis_of[block]:
                 for value in join.inputs:
-                    _add(self.phis, value, ~join.value)
+                    self.phis.setdefault(value, []).append(~join.value)
 
     def of(self, value: int) -> list[int]:
         """The users of a value: those in its own block first."""
@@ -127,11 +132,3 @@ class ValueUsers:
 
 
 _NONE: Final[list[int]] = []
-
-
-def _add(lists: dict[int, list[int]], key: int, value: int) -> None:
-    found = lists.get(key)
-    if found is None:
-        lists[key] = [value]
-    else:
-        found.append(value)

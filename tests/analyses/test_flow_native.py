@@ -27,6 +27,14 @@ def test_a_diamond() -> None:
     assert _flow.region_edges(_EDGES, [0], [3], 10) == 4
 
 
+def test_walks_over_a_graph() -> None:
+    graph = _flow.BlockGraph(_EDGES, _ORDER)
+    assert graph.divergent_region(0, 3, True) == ({3}, {1, 2}, 3)
+    assert graph.reachable((0,), 3) == {0, 1, 2}
+    assert graph.reachable((1, 2), -1) == {1, 2, 3}
+    assert _flow.subtrees(_TREE) == ([0, 1, 1, 1], [0, 3, 2, 1], [3, 3, 2, 1])
+
+
 def test_endless_loops_are_joined_to_the_exit() -> None:
     edges, into = ((1, 2), (1,), (2,), ()), ((), (0, 1), (0, 2), ())
     order = _flow.reverse_postorder(edges, 0)
@@ -50,6 +58,10 @@ def test_a_limit_is_kept() -> None:
         lambda: _flow.dominance_frontiers(_INTO, _ORDER, (-1, 0, 0), 10),
         lambda: _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, 4), 10),
         lambda: _flow.region_edges(_EDGES, [0], [], 10),
+        lambda: _flow.subtrees((1, 2)),
+        lambda: _flow.BlockGraph(_EDGES, (0, 4)),
+        lambda: _flow.BlockGraph(_EDGES, _ORDER).divergent_region(0, 4, True),
+        lambda: _flow.BlockGraph(_EDGES, _ORDER).reachable((4,), -1),
         lambda: _flow.block_summary([()], [()], [()], [-1], [], 0, 1),
         lambda: _flow.number_values([], [], [], [], [], 1, 0, [], 0),
         lambda: _flow.BlockSummary(),
