@@ -133,21 +133,25 @@ class Source:
             return Position(line, offset - start)
         return Position(line, _length(self.decoded(start, offset), unit))
 
-    def positions(self, offsets: Iterable[int], unit: ColumnUnit = "utf-32") -> Iterator[Position]:
-        """The positions of offsets in ascending order, none beyond the text. Each line is looked at once."""
+    def positions(
+        self, offsets: Iterable[int], unit: ColumnUnit = "utf-32"
+    ) -> Iterator[tuple[int, int]]:
+        """The lines and columns of offsets in ascending order, none beyond the text. Each line is looked at
+        once.
+        """
         is_bytes = unit == "utf-8" or self.is_ascii
-        line = column = before = end = 0
-        """`before` is the last offset, in `line`, which ends at `end`."""
+        line = start = column = before = end = 0
+        """`before` is the last offset, in `line`, which goes from `start` to `end`."""
         for offset in offsets:
             if offset >= end:
-                line, before = self.lines.at(offset)
-                column, end = 0, self.line_start(line + 1)
+                line, start, end = self.lines.around(offset)
+                column, before = 0, start
             if is_bytes:
-                column += offset - before
+                yield line, offset - start
             else:
                 column += _length(self.decoded(before, offset), unit)
-            before = offset
-            yield Position(line, column)
+                before = offset
+                yield line, column
 
     def offset(self, position: Position, unit: ColumnUnit = "utf-32") -> int:
         """The offset of a line and column; a column beyond the line counts as the line's end."""
@@ -215,6 +219,16 @@ class Lines:
         begin, starts = self._offsets[block], self._blocks[block]
         index = bisect_right(starts, offset - begin) - 1
         return self._numbers[block] + index, begin + starts[index]
+
+    def around(self, offset: int) -> tuple[int, int, int]:
+        """The line that contains `offset`, its start, and the start of the next one, or the offset itself if
+        that is unknown.
+        """
+        block = bisect_right(self._offsets, offset) - 1
+        begin, starts = self._offsets[block], self._blocks[block]
+        index = bisect_right(starts, offset - begin)
+        end = begin + starts[index] if index < len(starts) else offset
+        return self._numbers[block] + index - 1, begin + starts[index - 1], end
 
     def edited(self, edit: Edit, data: bytes) -> Lines:
         """The lines of `data`, the text after an edit. The scan begins at the line before the edit, whose CR

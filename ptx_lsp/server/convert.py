@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -16,7 +17,7 @@ from ptx_lsp.ide.hover.links import Link
 from ptx_lsp.ide.navigation.symbols import SymbolSort
 from ptx_lsp.lint.diagnostic import Diagnostic, Related, Severity, Tag
 from ptx_lsp.server.client import Client
-from ptx_lsp.server.json import Json, PlainJson
+from ptx_lsp.server.json import Json, JsonText
 from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
 
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
@@ -109,19 +110,19 @@ class Converter:
     def text_edits(self, edits: Iterable[Edit]) -> list[types.TextEdit]:
         return [self.text_edit(edit) for edit in edits]
 
-    def json_edits(self, edits: Sequence[Edit]) -> PlainJson:
-        """Edits in order, of which there may be some in every line."""
+    def json_edits(self, edits: Sequence[Edit]) -> JsonText:
+        """Edits in order, of which there may be some in every line, and most insert the same texts."""
         offsets = chain.from_iterable([(edit.start, edit.end) for edit in edits])
         positions = self.source.positions(offsets, self.unit)
-        found: list[Json] = []
-        for edit, (first, start), (last, end) in zip(edits, positions, positions, strict=True):
-            found.append({
-                "range": {
-                    "start": {"line": first, "character": start}, "end": {"line": last, "character": end},
-                },
-                "newText": edit.replacement.decode("utf-8", "replace"),
-            })  # fmt: skip
-        return PlainJson(found)
+        texts = {
+            text: json.dumps(text.decode("utf-8", "replace")) for text in {edit.replacement for edit in edits}
+        }
+        found = [
+            f'{{"range":{{"start":{{"line":{first},"character":{start}}},'
+            f'"end":{{"line":{last},"character":{end}}}}},"newText":{texts[edit.replacement]}}}'
+            for edit, (first, start), (last, end) in zip(edits, positions, positions, strict=True)
+        ]
+        return JsonText(f"[{','.join(found)}]")
 
     def workspace_edit(self, edits: Iterable[Edit], version: int | None) -> types.WorkspaceEdit:
         """Edits of version `version` of this file."""

@@ -8,10 +8,11 @@ from typing import NamedTuple, TypeAlias, cast
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
-class PlainJson(NamedTuple):
-    """An answer that is already JSON: converting it from pygls types would take longer than computing it."""
+class JsonText(NamedTuple):
+    """An answer as the text that is sent: converting it from pygls types would take longer than computing it.
+    """
 
-    value: Json
+    text: str
 
 
 def at(value: object, key: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,7 +17,7 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
 
 from ptx_lsp import __version__
 from ptx_lsp.server.feature import all_features
-from ptx_lsp.server.json import Json, PlainJson
+from ptx_lsp.server.json import Json, JsonText
 from ptx_lsp.server.session import Session
 
 _log = logging.getLogger(__name__)
@@ -103,11 +104,17 @@ class _Protocol(LanguageServerProtocol):
     def _send_response(
         self, msg_id: str | int, result: object = None, error: types.ResponseError | None = None
     ) -> None:
-        if isinstance(result, PlainJson):
+        if isinstance(result, JsonText):
             self._result_types.pop(msg_id, None)
-            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result.value})
+            self._send_text(f'{{"jsonrpc":"{self.VERSION}","id":{json.dumps(msg_id)},"result":{result.text}}}')
         else:
             super()._send_response(msg_id, result, error)
+
+    def _send_text(self, body: str) -> None:
+        """Sends a message that is already JSON."""
+        if self.writer is not None:
+            data = body.encode()
+            self.writer.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
         """The traceback of an exception leads to its frames, and one of these to the future that has the

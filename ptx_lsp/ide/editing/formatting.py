@@ -77,6 +77,10 @@ class _Layout:
         self.found: list[Edit] = []
         self._gaps: dict[str, tuple[bytes, int, bool]] = {}
         """Gaps as bytes, the width of their last line, and whether they have several lines."""
+        self._opcodes: set[str] = set()
+        """Those with the wanted gaps, with their guards."""
+        self._indents: list[str] = []
+        """The blanks of each depth."""
 
     def edits(self, span: Span) -> list[Edit]:
         """The edits of all units that touch `span`, and of the gaps that do."""
@@ -145,13 +149,15 @@ class _Layout:
                 return False
             self.column += end - start
             return True
-        operands = _after_blanks(text, opcode_end)
-        if (
-            text.startswith(";", operands)
-            or _TIDY.fullmatch(text, start, opcode_end) is None
-            or _TIDY.fullmatch(text, operands, end) is None
-        ):
+        opcode = text[start:opcode_end]
+        if opcode not in self._opcodes:
+            if _TIDY.fullmatch(opcode) is None:
+                return False
+            self._opcodes.add(opcode)
+        found = _OPERANDS.fullmatch(text, opcode_end, end)
+        if found is None:
             return False
+        operands = found.start(1)
         width = max(opcode_end - start + 1, self.style.operand_column)
         self._gap(opcode_end, operands, " " * (width - opcode_end + start))
         self.column += opcode_end - start + end - operands
@@ -237,25 +243,23 @@ class _Layout:
         return len(text) - further + text.count("\t") * (self.style.indent - 1)
 
     def _indent(self, depth: int) -> str:
-        depth = min(depth, _MOST_INDENTED)
-        return "\t" * depth if self.style.use_tabs else " " * (self.style.indent * depth)
+        if not self._indents:
+            step = "\t" if self.style.use_tabs else " " * self.style.indent
+            self._indents = [step * number for number in range(_MOST_INDENTED + 1)]
+        return self._indents[min(depth, _MOST_INDENTED)]
 
 
 _LISTS = (".branchtargets", ".calltargets", ".callprototype")
 _FURTHER_BYTES = re.compile("[\x80-\xbf]")
 """The continuation bytes of a UTF-8 character."""
 _OPEN = {"(": 1, ")": -1}
-_TIDY = re.compile(
-    r"""(?:[^\s\x1a,!/"#\x80-\xff]++|,[ ](?![\s\x1a,;)\]])|(?<![@(\[])[ ](?![\s\x1a,;)\](]))*+""", re.ASCII
+_TOKENS = (
+    r"""(?:[^\s\x1a,!/"#\x80-\xff]++|,[ ](?![\s\x1a,;)\]])|(?<![@(\[])[ ](?![\s\x1a,;)\](]))*+"""
 )
 """Tokens with the wanted gaps between them. Not all such texts match it."""
+_TIDY = re.compile(_TOKENS, re.ASCII)
+_OPERANDS = re.compile(rf"[ \t]*+(?!;)({_TOKENS})", re.ASCII)
 _LINE_END = re.compile(r"[ \t\f\r\x1a]*(?:\n|\Z)")
-
-
-def _after_blanks(text: str, offset: int) -> int:
-    while text.startswith((" ", "\t"), offset):
-        offset += 1
-    return offset
 
 
 def _lines(gap: str, line_end: str) -> str:

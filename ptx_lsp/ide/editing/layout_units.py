@@ -119,15 +119,20 @@ class _Blocks:
             yield LayoutUnit(start, start + 1, 0, "brace")
         for index in range(max(0, first), len(statements)):
             statement = statements[index]
-            span = self.item.span(statement)
-            while span.start >= open_ends[-1]:
+            start = offset(statement.start)
+            while start >= open_ends[-1]:
                 yield self._close(open_ends)
             if isinstance(statement, nodes.Block):
-                start = self.item.offset(statement.guard.start) if statement.guard else span.start
-                yield LayoutUnit(start, span.start + 1, len(open_ends), "brace")
-                open_ends.append(span.end)
+                begin = offset(statement.guard.start) if statement.guard else start
+                yield LayoutUnit(begin, start + 1, len(open_ends), "brace")
+                open_ends.append(self.item.span(statement).end)
             else:
-                yield self._statement(statement, span, len(open_ends))
+                end = start + statement.end - statement.start
+                if type(statement) is nodes.Instruction and not self.broken:
+                    opcode_end = end + statement.opcode.end - statement.end
+                    yield LayoutUnit(start, end, len(open_ends), "statement", opcode_end)
+                else:
+                    yield self._statement(statement, Span(start, end), len(open_ends))
         while open_ends:
             yield self._close(open_ends)
 
@@ -140,7 +145,7 @@ class _Blocks:
         if isinstance(statement, kept) or self._is_broken(span):
             return LayoutUnit(span.start, _text_end(self.text, *span), depth, "verbatim")
         if isinstance(statement, nodes.Instruction):
-            return LayoutUnit(*span, depth, "statement", self.item.span(statement.opcode).end)
+            return LayoutUnit(*span, depth, "statement", span.start + statement.opcode.end - statement.start)
         if isinstance(statement, nodes.Declaration):
             return LayoutUnit(*span, depth, "statement", _words_end(self.text, self.item, statement))
         return LayoutUnit(*span, depth, "label" if isinstance(statement, nodes.Label) else "statement")

@@ -10,7 +10,7 @@ from ptx_lsp.ide.editing.code_actions import Action, ActionSort, code_actions, f
 from ptx_lsp.ide.editing.formatting import ON_TYPE, Style, formatting, formatting_on_type
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import answer, answer_with_findings
-from ptx_lsp.server.json import PlainJson
+from ptx_lsp.server.json import JsonText
 from ptx_lsp.server.session import View
 
 _KINDS: dict[ActionSort, types.CodeActionKind] = {
@@ -64,14 +64,14 @@ def _action(view: View, found: Action) -> types.CodeAction:
 
 
 @answer(types.TEXT_DOCUMENT_FORMATTING, of_outlines=False)
-def on_formatting(view: View, params: types.DocumentFormattingParams) -> PlainJson:
+def on_formatting(view: View, params: types.DocumentFormattingParams) -> JsonText:
     return view.convert.json_edits(formatting(view.module, _style(params.options)))
 
 
 @answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, of_outlines=False)
 def on_range_formatting(
     view: View, params: types.DocumentRangeFormattingParams
-) -> PlainJson:
+) -> JsonText:
     span = view.convert.span(params.range)
     return view.convert.json_edits(formatting(view.module, _style(params.options), span))
 
@@ -83,7 +83,7 @@ def on_range_formatting(
 )
 def on_type_formatting(
     view: View, params: types.DocumentOnTypeFormattingParams
-) -> PlainJson:
+) -> JsonText:
     offset = view.offset(params.position)
     return view.convert.json_edits(formatting_on_type(view.module, offset, _style(params.options)))
 
