@@ -77,7 +77,7 @@ def measure(lines: int, rounds: int) -> list[str]:
         client.patience = 600
         client.open("file:///benchmark/warm.ptx", of_lines(500).decode())
         client.findings("file:///benchmark/warm.ptx", 1)
-        _rest(client)
+        rest(client)
         typist = Typist(client, text)
         busy: list[float] = []
         start = time.perf_counter()
@@ -88,7 +88,7 @@ def measure(lines: int, rounds: int) -> list[str]:
         while len(busy) < 20:
             busy.append(_asked(client, "hover", place))
             client.take_all()
-        last = _rest(client) - start
+        last = rest(client) - start
 
         def edited() -> float:
             begin = time.perf_counter()
@@ -126,12 +126,12 @@ def measure(lines: int, rounds: int) -> list[str]:
         cells += [f"{1000 * first:.0f}", f"{1000 * last:.0f}"]
         for action in (edited, asked_after_edit("hover"), asked_after_edit("completion"), tokens):
             action()
-            before = _cpu_seconds(client)
+            before = cpu_seconds(client)
             cells.append(_percentiles([action() for _ in range(rounds)]))
             if action is edited:
-                cells.append(f"{1000 * (_cpu_seconds(client) - before) / rounds:.0f}")
+                cells.append(f"{1000 * (cpu_seconds(client) - before) / rounds:.0f}")
         cells.append(_percentiles(busy))
-        cells.append(f"{_memory(client) / 1e6:.0f}")
+        cells.append(f"{memory(client) / 1e6:.0f}")
     return cells
 
 
@@ -141,19 +141,19 @@ def _asked(client: Connection, method: str, place: Json) -> float:
     return client.arrived - begin
 
 
-def _rest(client: Connection) -> float:
+def rest(client: Connection) -> float:
     """Waits until no more findings come, and the server has no more work; when the last ones came."""
     asked = client.request("ptx/kernelReport", {"textDocument": {"uri": "file:///none"}})
     assert asked is None
-    last, used = client.arrived, _cpu_seconds(client)
+    last, used = client.arrived, cpu_seconds(client)
     quiet = time.monotonic()
     while time.monotonic() - quiet < 2.0:
         count = len(client.notified)
         client.take_all()
         if len(client.notified) > count:
             last, quiet = client.arrived, time.monotonic()
-        if _cpu_seconds(client) - used > 0.05:
-            used, quiet = _cpu_seconds(client), time.monotonic()
+        if cpu_seconds(client) - used > 0.05:
+            used, quiet = cpu_seconds(client), time.monotonic()
         time.sleep(0.01)
     return last
 
@@ -163,7 +163,7 @@ def _percentiles(seconds: Sequence[float]) -> str:
     return f"{1000 * cuts[9]:.1f} / {1000 * cuts[18]:.1f}"
 
 
-def _cpu_seconds(client: Connection) -> float:
+def cpu_seconds(client: Connection) -> float:
     """What the server has used so far."""
     file = Path(f"/proc/{client.process.pid}/stat")
     if not file.exists():
@@ -172,10 +172,13 @@ def _cpu_seconds(client: Connection) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _memory(client: Connection) -> int:
-    """Bytes that the server has."""
-    pages = Path(f"/proc/{client.process.pid}/statm")
-    return int(pages.read_text().split()[1]) * 4096 if pages.exists() else 0
+def memory(client: Connection, *, peak: bool = False) -> int:
+    """Resident bytes of the server, now or at most so far; 0 where the system does not tell."""
+    status = Path(f"/proc/{client.process.pid}/status")
+    if not status.exists():
+        return 0
+    found = re.search(rf"{'VmHWM' if peak else 'VmRSS'}:\s*(\d+)", status.read_text())
+    return int(found[1]) * 1024 if found is not None else 0
 
 
 def main(arguments: Sequence[str]) -> int:

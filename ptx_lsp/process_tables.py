@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-
-class _Table(Protocol):
-    def clear(self) -> None: ...
-
-
-_TABLES: Final[list[_Table]] = []
+_CLEAR: Final[list[Callable[[], None]]] = []
 
 
 def process_table(table: dict[_K, _V]) -> dict[_K, _V]:
     """Registers a table."""
-    _TABLES.append(table)
+    _CLEAR.append(table.clear)
     return table
 
 
+def register_process_table(clear: Callable[[], None]) -> None:
+    """Registers a table that is not a dictionary, by a function that empties it."""
+    _CLEAR.append(clear)
+
+
 def empty_process_tables() -> None:
-    for table in _TABLES:
-        table.clear()
+    for clear in _CLEAR:
+        clear()

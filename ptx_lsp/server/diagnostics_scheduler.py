@@ -120,6 +120,10 @@ class DiagnosticsScheduler:
             await case.updated.wait()
         return None
 
+    def give_back(self) -> None:
+        """Called when many files were closed."""
+        self._recent.forget_unused()
+
     def close(self) -> None:
         self._stop.set()
         if self._working is not None:

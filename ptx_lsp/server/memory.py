@@ -1,8 +1,9 @@
 """Gives the memory of closed files back to the operating system.
 
 Python frees an arena of a megabyte once nothing in it is used. A few small objects that remain of each file
-keep nearly all arenas: results in caches, and the free lists of the interpreter. These are dropped as well.
-The caches fill again from the files that are open.
+keep nearly all arenas: results in caches, names of the text that the scanner knows (`process_tables.py`), and
+the free lists and the attribute cache of the interpreter. These are dropped as well. The caches fill again
+from the files that are open.
 """
 
 from __future__ import annotations
@@ -32,10 +33,22 @@ def give_back() -> None:
                     value.cache_clear()  # others hold parts of the instruction table
     forget_shapes()
     empty_process_tables()
+    _forget_attributes()
     gc.collect()  # it also empties the free lists; large results are frozen, so it does not take long
     trim = _trim()
     if trim is not None:
         trim(0)
+
+
+def _forget_attributes() -> None:
+    """Empties the interpreter's cache of the attributes of classes. It keeps the names that were looked up,
+    and each name that code in C looks up is a new string.
+    """
+    for name in ("_clear_internal_caches", "_clear_type_cache"):  # the second before Python 3.13
+        clear = getattr(sys, name, None)
+        if clear is not None:
+            clear()
+            break
 
 
 @cache

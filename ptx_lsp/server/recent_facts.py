@@ -77,11 +77,16 @@ class RecentFacts:
             self._instructions -= found.instructions
         return found
 
-    def _drop(self, dropped: list[object]) -> None:
-        """Drops all but the most recent ones, which `dropped` keeps for now."""
+    def forget_unused(self) -> None:
+        """Forgets the functions that are no longer used: even the little known of each keeps memory."""
         for identity, facts in list(self._known.items()):
             if not facts.values and not facts.previous:
                 self._pop(identity)
+        self._known = dict(self._known)
+
+    def _drop(self, dropped: list[object]) -> None:
+        """Drops all but the most recent ones, which `dropped` keeps for now."""
+        self.forget_unused()
         *others, _ = self._known or (0,)
         for identity in others:
             if self._instructions <= MOST_INSTRUCTIONS * _SHARE_LEFT:

@@ -157,6 +157,7 @@ class Session:
         """Gives memory back once no more files have been closed for a while."""
         if self._closed_bytes > MUCH or not self.files:
             self._closed_bytes = 0
+            self.scheduler.give_back()
             self.start(self.threads.answer(give_back))
 
     async def view(self, uri: str) -> View | None:

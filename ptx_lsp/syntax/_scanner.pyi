@@ -17,3 +17,6 @@ class Scanner:
 
     def functions(self) -> list[tuple[int, int, nodes.Function]]:
         """The start, end and node of each regular function; a comment or a string may contain it."""
+
+def forget_strings() -> None:
+    """Forgets the names in the texts that were read. It saves time to know them."""

@@ -74,10 +74,12 @@ def _report(
         source = Source(asked.path.read_bytes())
     except OSError:
         return None
-    document = Document.parse(source)
+    document = Document.read(source)
     lintings = [
         LintSession(Module(document, None, target), wanted.chosen) for target in wanted.targets or (None,)
     ]
     found = suppressed(merged(lintings, wanted.rules), source, wanted.rules.names)
+    for linting in lintings:
+        linting.module.dispose(linting.module)  # the server collects no old cycles
     items = Converter(asked.uri, source, asked.client).diagnostics(found)
     return types.WorkspaceFullDocumentDiagnosticReport(asked.uri, items, result_id=identity)

@@ -90,6 +90,14 @@ static PyObject *scanner_end(PyObject *self, void *Py_UNUSED(closure)) {
   return PyLong_FromSsize_t(((Scanner *)self)->end);
 }
 
+static PyObject *forget_strings(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(argument)) {
+  clear_table();
+  return NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"forget_strings", forget_strings, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+
 static PyMethodDef methods[] = {
     {"statement", scanner_statement, METH_O, NULL},
     {"functions", scanner_functions, METH_NOARGS, NULL},
@@ -108,7 +116,7 @@ static PyType_Slot slots[] = {
 static PyType_Spec scanner_type = {
     "ptx_lsp.syntax._scanner.Scanner", sizeof(Scanner), 0, Py_TPFLAGS_DEFAULT, slots};
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_scanner", NULL, -1, NULL, NULL, NULL, NULL, NULL};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_scanner", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__scanner(void) {
   classify();
