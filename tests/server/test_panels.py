@@ -130,3 +130,22 @@ def test_the_launch_has_three_sizes_or_is_not_known() -> None:
 def _list(value: Json) -> list[Json]:
     assert isinstance(value, list)
     return value
+
+
+@pytest.mark.parametrize("name", ["saxpy", "add_triton_sm90", "scan_nvcc_sm100a", "wmma_nvcc_sm120"])
+def test_the_peak_of_live_registers_is_one_figure(name: str) -> None:
+    """That of the profile, of its lines, of the report, of hover and of the inlay hint at the peak."""
+    text = (Path(__file__).parents[2] / f"examples/{name}.ptx").read_text(encoding="utf-8")
+    with Connection(options={"inlayHints": {"liveRegisters": True}}) as client:
+        client.open(URI, text)
+        kernel = at(client.request("ptx/kernelReport", of_file(URI)), "kernels", 0)
+        profile = client.request("ptx/pressureProfile", of_file(URI, kernel=at(kernel, "name")))
+        peak, lines = at(profile, "peak", "live"), at(profile, "lines")
+        assert isinstance(lines, list)
+        assert peak == max(at(one, 1) for one in lines) == at(kernel, "registers", "peakLive")
+        start = at(kernel, "selectionRange", "start")
+        hover = client.request("textDocument/hover", of_file(URI, position=start))
+        assert f"at most {peak} registers live at once" in str(at(hover, "contents"))
+        hints = client.request("textDocument/inlayHint", of_file(URI, range=at(kernel, "range")))
+        assert isinstance(hints, list)
+        assert f"{peak} live (peak)" in " ".join(str(at(one, "label")) for one in hints)

@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.facts import fact, is_computed
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
@@ -30,8 +31,10 @@ NOTHING_KNOWN = KnownFigures()
 
 
 def kernel_metrics(function: Function, known: KnownFigures = NOTHING_KNOWN) -> Kernel:
-    """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text."""
-    row = kernel(function) if calls(function) else _cached_metrics(function)
+    """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text, and its
+    `peak_live` is that of the PTX, as along its lines; None where that would take long.
+    """
+    row = _metrics(function) if calls(function) else _cached_metrics(function)
     return with_dynamic_shared(row, dynamic_shared(function, known.dynamic_shared, known.metadata))
 
 
@@ -43,7 +46,14 @@ def is_cached(function: Function) -> bool:
 @fact
 def _cached_metrics(function: Function) -> Kernel:
     """The metrics of a kernel without calls, which depend only on its own text and environment."""
-    return kernel(function)
+    return _metrics(function)
+
+
+def _metrics(function: Function) -> Kernel:
+    row = kernel(function)
+    is_soon = len(function.body.instructions) <= MANY or is_computed(register_pressure, function)
+    peak = register_pressure(function).peak if is_soon else None
+    return row._replace(registers=row.registers._replace(peak_live=peak))
 
 
 def registers_text(row: Kernel) -> str:

@@ -92,7 +92,7 @@ def kernel_lines(row: Kernel, function: Function) -> list[str]:
     registers, occupied = registers_text(row), occupancy_text(row)
     lines = [f"estimated: {registers}" if registers else "", occupied]
     if row.registers.peak_live is not None:
-        lines.append(f"estimated: {row.registers.peak_live} registers live at the peak")
+        lines.append(f"at most {row.registers.peak_live} registers live at once in the PTX")
     memory = [
         f"{size} bytes of {what}"
         for size, what in (

@@ -177,7 +177,7 @@ class Kernel(NamedTuple):
     instructions: tuple[tuple[str, int], ...] = ()
     """The number of instructions per spelling, the most frequent first."""
     dynamic_shared: DynamicShared | None = None
-    """Included in the occupancy as far as it is known; None if it was not determined."""
+    """Part of the occupancy if it is known; None if it was not determined."""
     details: Details | None = None
     """Only with `--report`, and for the first target."""
 
