@@ -10,7 +10,7 @@ from tests.ide.suggested import check_completion, one, suggestions
 
 
 def test_opcodes_at_the_beginning_of_a_statement() -> None:
-    check_completion("<CURSOR>", has=("add", "ld", "wgmma", "bra"))
+    check_completion("<CURSOR>", has=("add", "ld", "mapa", "bra"))
     check_completion("a<CURSOR>\nadd.s32 %r1, %r2, %r3;", has=("add", "abs"))
     check_completion("@%p1 <CURSOR>", has=("bra", "ret"))
     check_completion("L: <CURSOR>", has=("add",))
@@ -30,10 +30,15 @@ def test_opcodes_behind_a_statement_without_its_semicolon() -> None:
     check_completion("add.s32 %r1, %r2, %r3\nsu<CURSOR>", has=("sub",))
 
 
-def test_opcodes_that_the_file_cannot_have_come_last() -> None:
-    found = suggestions(".version 6.0\n.target sm_60\n.entry k() { <CURSOR> }")
-    assert not next(s for s in found if s.label == "wgmma").is_supported
-    assert [s.is_supported for s in found] == sorted((s.is_supported for s in found), reverse=True)
+def test_opcodes_that_the_file_cannot_have_are_not_offered() -> None:
+    text = ".entry k() { <CURSOR> }"
+    check_completion(f".version 6.0\n.target sm_60\n{text}", has=("add",), lacks=("wgmma", "mapa"))
+    check_completion(f".version 8.0\n.target sm_90a\n{text}", has=("wgmma", "mapa"), lacks=("tcgen05",))
+
+
+def test_opcodes_before_modifiers_that_stand_there() -> None:
+    check_completion("m<CURSOR>ul.wide.u32 %rd1, %r2, %r3;", has=("mul", "mad"), lacks=("mov", "max"))
+    check_completion("a<CURSOR>bs.s32 %r1, %r2;", has=("add", "abs"), lacks=("and", "activemask"))
 
 
 def test_modifiers_are_those_that_the_notation_admits() -> None:
@@ -60,12 +65,33 @@ def test_modifiers_that_are_half_typed() -> None:
     check_completion("ld.global.L1::ev<CURSOR>", has=(".L1::evict_last",))
 
 
-def test_modifiers_that_need_more_come_last() -> None:
-    found = suggestions("add.<CURSOR>")
-    labels = [s.label for s in found]
-    assert labels.index(".s32") < labels.index(".u8x4")
-    assert not one("add.<CURSOR>", ".u8x4").is_supported
-    assert one("add.<CURSOR>", ".s32").is_supported
+def test_modifiers_that_need_more_are_not_offered() -> None:
+    check_completion("add.<CURSOR>", has=(".s32",), lacks=(".u8x4",))
+
+
+def test_types_come_before_the_carry() -> None:
+    for begun in ("add.", "sub.", "mad.lo.", "mad.hi."):
+        labels = [found.label for found in suggestions(f"{begun}<CURSOR>")]
+        assert labels.index(".s32") < labels.index(".cc"), begun
+
+
+def test_modifiers_agree_with_those_behind_the_cursor() -> None:
+    check_completion("mad.<CURSOR>.u16 %r1, %r2, %r3, %r4;", has=(".lo", ".wide"), lacks=(".cc", ".rn"))
+    check_completion("cvt.rn.<CURSOR>.f32 %h1, %f1;", has=(".f16", ".bf16"), lacks=(".u8",))
+    check_completion("ld<CURSOR>.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", has=("ld",), lacks=("add",))
+
+
+def test_operands_that_the_instruction_refuses_are_not_offered() -> None:
+    refused = ("n", "out", "%rd1", "%p1", "%clock64")
+    check_completion("mad.lo.s32 %r1, %r2, <CURSOR>", has=("%r3",), lacks=refused)
+    check_completion("ld.global.u32 %r1, <CURSOR>", lacks=("%rd1", "out"))
+    check_completion("ld.global.v2.u32 <CURSOR>", lacks=("%r1",))
+    check_completion("ld.global.v2.u32 {<CURSOR>", has=("%r1",), lacks=("%p1", "%h1"))
+    check_completion("ld.global.u32 %r1, [<CURSOR>", has=("%rd1",), lacks=("%r1", "%f1"))
+    check_completion("mov.u32 %r1, <CURSOR>", has=("%r2", "%tid.x"), lacks=("%clock64", "%rd1"))
+    check_completion("mov.u64 %rd1, <CURSOR>", has=("%rd2", "%clock64"), lacks=("%r1",))
+    check_completion("mov.b64 {%r1, %r2}, <CURSOR>", has=("%rd1",), lacks=("%tid.x", "%r1"))
+    check_completion(".param .b32 given;\nmov.b32 %r1, <CURSOR>", lacks=("given",))
 
 
 def test_the_rest_of_the_word() -> None:

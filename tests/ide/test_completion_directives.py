@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ptx_lsp.ide.completion.completion import completion
+from tests.ide.cursor import at_cursor
 from tests.ide.suggested import check_completion, one, suggestions
 
 
@@ -19,7 +21,7 @@ def test_directives_by_place() -> None:
 def test_declarations_where_a_body_may_not_follow() -> None:
     assert one(".extern .<CURSOR>\n.entry k() { ret; }", ".func").text == ".func ${1:function}($2);"
     assert one(".extern .<CURSOR>\n.entry k() { ret; }", ".entry").text.endswith(");")
-    assert one(".<CURSOR>", ".func").text == ".func ${1:function}($2);"
+    assert one(".<CURSOR>", ".func").text == ".extern .func ${1:function}($2);"
     assert "{" in one(".visible .<CURSOR>\n.entry k() { ret; }", ".func").text
     check_completion(".common .<CURSOR>\n.entry k() { ret; }", ".global", lacks=(".func", ".entry", ".const"))
 
@@ -34,13 +36,21 @@ def test_directives_leave_alone_what_stands_behind_them() -> None:
 
 def test_directives_of_most_bodies_come_first() -> None:
     check_completion(".<CURSOR>", ".reg", ".shared", ".local", ".pragma", ".loc")
-    assert [found.label for found in suggestions(".<CURSOR>") if found.is_supported][-3:] == [
-        ".target", ".func", ".alias"
-    ]
+    assert [found.label for found in suggestions(".<CURSOR>")][-3:] == [".target", ".func", ".alias"]
+
+
+def test_directives_that_require_a_label() -> None:
+    labelled = (".callprototype", ".calltargets", ".branchtargets")
+    check_completion(".<CURSOR>", lacks=labelled)
+    for label in ("name: ", "name:\n"):
+        check_completion(f"{label}.<CURSOR>", has=labelled)
 
 
 def test_types() -> None:
     check_completion(".reg .<CURSOR>", has=(".b32", ".pred", ".f64", ".v2"), lacks=(".bf16",))
+    check_completion(".reg .<CURSOR>", lacks=(".texref", ".samplerref"))
+    check_completion(".global .<CURSOR>\n.entry k() { ret; }", has=(".texref",))
+    check_completion(".entry k(.param .<CURSOR>)", has=(".texref",))
     check_completion(".shared .<CURSOR>", has=(".b32", ".align"), lacks=(".pred",))
     check_completion(".entry k(.param .<CURSOR>)", has=(".u64",))
     check_completion(".shared .align <CURSOR>", "1", "2", "4", "8", lacks=(".b32",))
@@ -48,15 +58,16 @@ def test_types() -> None:
 
 def test_versions_and_targets() -> None:
     check_completion(".version <CURSOR>\n.target sm_90\n", "9.5", has=("7.8",))
-    assert not one(".version 7<CURSOR>\n.target sm_90\n", "7.0").is_supported
+    check_completion(".version 7<CURSOR>\n.target sm_90\n", "7.8", lacks=("7.0",))
     check_completion(".version 8.<CURSOR>\n", "8.8", has=("8.0",), lacks=("9.0", "7.8"))
     check_completion(".version 8.7<CURSOR>\n.target sm_90\n", "8.7", lacks=("8.6",))
     check_completion(".version 8.<CURSOR>5\n.target sm_90\n", "8.8")
     check_completion("tex.2d.<CURSOR>", has=(".v4",))
-    check_completion(".version 8.0\n.target <CURSOR>", "sm_90a", "sm_90", has=("sm_100a",), lacks=("debug",))
+    text = ".version 8.0\n.target <CURSOR>"
+    check_completion(text, "sm_90a", "sm_90", has=("sm_80",), lacks=("sm_100a", "debug"))
     text = ".version 8.0\n.target sm_90, <CURSOR>"
     check_completion(text, "texmode_unified", "texmode_independent", "debug", lacks=("sm_90",))
-    assert not one(text, "map_f64_to_f32").is_supported
+    check_completion(text, lacks=("map_f64_to_f32",))
     text = ".version 8.0\n.target sm_90, texmode_unified, <CURSOR>"
     check_completion(text, "debug", lacks=("texmode_unified", "texmode_independent", "sm_90"))
     check_completion(".version 8.0\n.target sm_90\n.address_size <CURSOR>", "64", "32")
@@ -112,3 +123,18 @@ def test_initial_values() -> None:
         assert not suggestions(text.replace("VALUE", f"{value}<CURSOR>")), value
     text = ".global .b32 g;\n.entry k() { .const .b32 c;\n.global .u64 x = <CURSOR> }"
     check_completion(text, "c", "g", "k", "generic")
+
+
+def test_after_a_blank() -> None:
+    """A blank asks for completion by itself only where few arguments are possible."""
+    for text, is_offered in {
+        ".version 8.0\n.target <CURSOR>": True,
+        ".version <CURSOR>": True,
+        ".version 8.0\n.target sm_90\n.address_size <CURSOR>": True,
+        ".pragma <CURSOR>": True,
+        "add.s32 <CURSOR>": False,
+        "<CURSOR>": False,
+        ".reg <CURSOR>": False,
+    }.items():
+        assert (completion(*at_cursor(text), after_blank=True) is not None) == is_offered, text
+        assert completion(*at_cursor(text)) is not None, text

@@ -7,6 +7,7 @@ import { KernelItem, Kernels } from './kernels.js';
 import { ControlFlowPanel, OccupancyPanel, PreviewPanel, type Subject } from './panels.js';
 import { Pressure } from './pressure.js';
 import { Server } from './server.js';
+import { Snippets } from './snippets.js';
 import { Status } from './status.js';
 import { onSelection } from './python.js';
 import { reveal } from './text.js';
@@ -35,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     'ptx.preview': new PreviewPanel(context.extensionUri, running, kernels),
   };
   const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
+  context.subscriptions.push(vscode.languages.registerCompletionItemProvider('ptx', new Snippets(), '.'));
   context.subscriptions.push(running, kernels, pressure, status, tree, ...Object.values(panels));
 
   /** Refreshes all views, or only those that depend on the given documents. */

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.ide.completion.directive import after_directive, statement_directives, strings
-from ptx_lsp.ide.completion.opcode import next_modifiers, opcodes
+from ptx_lsp.ide.completion.opcode import continues, next_modifiers, opcodes
 from ptx_lsp.ide.completion.operand import components, operands, predicates
 from ptx_lsp.ide.completion.suggestion import Suggestion
 from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
@@ -27,12 +27,17 @@ class Completion(NamedTuple):
     suggestions: tuple[Suggestion, ...]
 
 
-def completion(module: Module, offset: int) -> Completion | None:
-    """The completions at `offset`; None if there are none, as in comments."""
+def completion(module: Module, offset: int, after_blank: bool = False) -> Completion | None:
+    """The completions at `offset`; None if there are none, as in comments. `after_blank`: a blank was typed,
+    after which only directives with a few possible arguments are completed.
+    """
     typing = partial_statement(module, offset)
-    if typing is None:
+    if typing is None or (after_blank and typing.words[-1:] not in _BEFORE_ARGUMENTS):
         return None
-    found = [one for one in _suggestions(typing) if one.label.startswith(_prefix(typing, one))]
+    found = [
+        one for one in _suggestions(typing)
+        if one.is_supported and one.label.startswith(_prefix(typing, one))
+    ]
     found.sort(key=lambda one: one.rank)
     whole = Span(typing.span.start, typing.end)
     return Completion(typing.span, whole, tuple(found)) if found else None
@@ -60,6 +65,11 @@ def documentation(module: Module, key: str, known: KnownFigures = NOTHING_KNOWN)
             return predefined_text(module, name)
         case _:
             return None
+
+
+_BEFORE_ARGUMENTS = frozenset(
+    (name,) for name in (".version", ".target", ".address_size", ".section", ".language", ".pragma", ".align")
+)
 
 
 def _prefix(typing: PartialStatement, one: Suggestion) -> str:
@@ -97,7 +107,10 @@ def _modifiers(typing: PartialStatement) -> list[Suggestion]:
     """Blanks and comments are allowed before a modifier. On a new line, a statement may also begin if the
     previous semicolon is missing.
     """
-    found = list(next_modifiers(typing.module, typing.spelling))
+    found = [
+        one for one in next_modifiers(typing.module, typing.spelling)
+        if continues(typing.module, typing.spelling + one.label, typing.following_modifiers)
+    ]
     between = typing.module.document.source.part(typing.ends[-1], typing.span.start)
     if "\n" in between:
         last = max((one.rank for one in found), default=0)
@@ -113,5 +126,6 @@ def _statement(typing: PartialStatement) -> list[Suggestion]:
         return [] if typing.word else statement_directives(typing)
     if typing.word.startswith("%"):
         return []
-    return list(opcodes(typing.module))
+    after = typing.following_modifiers
+    return [one for one in opcodes(typing.module) if continues(typing.module, one.label, after)]
 

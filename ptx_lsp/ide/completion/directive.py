@@ -22,7 +22,7 @@ from ptx_lsp.isa.target import (
     parse_target,
     satisfies,
 )
-from ptx_lsp.isa.types import TYPES
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
 
@@ -47,13 +47,17 @@ _DECLARATIONS = {
 
 _COMMON = (".reg", ".shared", ".local", ".pragma", ".loc", ".param")
 """The most common directives in bodies."""
+_LABELLED = frozenset((".callprototype", ".calltargets", ".branchtargets"))
+"""Directives that require a label."""
 _RARE = frozenset((".target", ".func", ".alias"))
 
 
 def statement_directives(typing: PartialStatement) -> list[Suggestion]:
     """Directives at the beginning of a statement: of a body, a section, or the file, which has one header."""
     if typing.function is not None:
-        found = [_directive(typing, row, is_declared=True) for row in _at("body")]
+        rows = (row for row in _at("body") if row.name not in _LABELLED or typing.is_labelled)
+        found = [_directive(typing, row, is_declared=True) for row in rows]
+        found = [one._replace(text=f".extern {one.text}") if one.label == ".func" else one for one in found]
         return [one._replace(rank=one.rank + _rank_in_body(one.label)) for one in found]
     item = item_at(typing.module, typing.span.start)
     if item is not None and isinstance(item.node, nodes.Section) and typing.span.start < item.end:
@@ -258,10 +262,16 @@ def _in_declaration(
     if any(word in TYPES for word in words):
         names = _behind_type(typing, words) if is_parameter else ()
         return [_directive(typing, directives.DIRECTIVES[name]) for name in names]
-    found = _types(typing.module, words)
+    found = [one for one in _types(typing.module, words) if is_parameter or _may_be(one.label, typing, words)]
     if words[0] != ".reg":
         found.append(_directive(typing, directives.DIRECTIVES[".align"]))
     return found
+
+
+def _may_be(name: str, typing: PartialStatement, words: tuple[str, ...]) -> bool:
+    """Whether a declaration may have a type: handles are global, and declared outside functions."""
+    is_handle = name in TYPES and TYPES[name].kind is Kind.HANDLE
+    return not is_handle or (typing.function is None and ".global" in words)
 
 
 def _behind_type(typing: PartialStatement, words: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from ptx_lsp.model.module import Module
 
 _UNSUPPORTED = 100
 """Added to the rank of opcodes that the file's version and target do not support."""
+_LAST = frozenset((".cc",))
+"""Modifiers that few instructions have, although their rows allow many."""
 
 
 def opcodes(module: Module) -> tuple[Suggestion, ...]:
@@ -26,6 +28,29 @@ def opcodes(module: Module) -> tuple[Suggestion, ...]:
 def next_modifiers(module: Module, spelling: str) -> tuple[Suggestion, ...]:
     """The modifiers that may follow `spelling`, in the order of the notation; supported ones come first."""
     return _next_modifiers(spelling, module.version, module.target)
+
+
+def continues(module: Module, spelling: str, modifiers: str) -> bool:
+    """Whether the modifiers that follow the cursor may continue a spelling."""
+    return not modifiers or _is_possible(spelling + modifiers, module.version, module.target)
+
+
+@lru_cache(maxsize=4096)
+def _is_possible(spelling: str, version: Version | None, target: Target | None) -> bool:
+    """Whether a spelling is legal, or may become so by more modifiers."""
+    found = resolve(spelling)
+    if not found.ok:
+        return bool(unfinished(spelling)) and not _is_excluded(spelling)
+    return any(
+        _has(one, version, target) and not _has_ended(one, version, target) for one in found.candidates
+    )
+
+
+def _has_ended(candidate: Candidate, version: Version | None, target: Target | None) -> bool:
+    return version is not None and target is not None and any(
+        not end.deprecated and end.reached(version, target) and end.when.matches(candidate.choices)
+        for end in candidate.entry.ends
+    )
 
 
 @lru_cache(maxsize=64)
@@ -63,11 +88,13 @@ def _next_modifiers(
         candidates = unfinished(spelling + word)
         if not candidates or _is_excluded(spelling + word):
             continue
-        is_met = any(_has(candidate, version, target) for candidate in candidates)
+        is_met = any(_has(candidate, version, target) for candidate in candidates) and (
+            bool(possible_next(spelling + word)) or _is_possible(spelling + word, version, target)
+        )
         found.append(Suggestion(
             word, "type" if described is not None and described.kind == "type" else "modifier", word,
             described.summary if described is not None else "",
-            position + (0 if is_met else _UNSUPPORTED * 100),
+            position + _UNSUPPORTED * (word in _LAST),
             is_supported=is_met, key=f"modifier {spelling} {word}",
         ))
     return tuple(found)

@@ -8,7 +8,7 @@ from functools import cache
 
 from ptx_lsp.ide.completion.register import MOST, UNFIT, rank_of, registers
 from ptx_lsp.ide.completion.suggestion import Sort, Suggestion, escaped, plain
-from ptx_lsp.ide.cursor.operand_place import Wanted, depths, is_beyond, wanted
+from ptx_lsp.ide.cursor.operand_place import Wanted, depths, is_beyond, is_known, wanted
 from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.ide.cursor.scope_at import scope_at, visible
 from ptx_lsp.isa import special_registers
@@ -54,10 +54,15 @@ def operands(typing: PartialStatement) -> list[Suggestion]:
     if is_beyond(typing):
         return []
     places = wanted(typing)
+    if not places and is_known(typing.spelling):
+        return []
     found = registers(typing, function, places)
     found += _variables(typing, function, places)
     if not places or any("special" in one.operand.kinds for one in places):
-        found += special_register_suggestions(typing)
+        found += [
+            one for one in special_register_suggestions(typing)
+            if not rank_of(places, _special(one.label), typing.module.address_size)
+        ]
     if _takes_integer(places):
         found.append(WARP_SZ._replace(rank=UNFIT))
     if any("function" in one.operand.kinds for one in places):
@@ -85,7 +90,7 @@ def _constants(typing: PartialStatement) -> list[Suggestion]:
 
 
 def _takes_integer(places: tuple[Wanted, ...]) -> bool:
-    return bool(places) and not rank_of(places, Argument("integer", value=32))
+    return bool(places) and not rank_of(places, Argument("integer", value=32), 64)
 
 
 def predicates(typing: PartialStatement) -> list[Suggestion]:
@@ -180,10 +185,11 @@ def _variables(
     """Variables and parameters: of the function, then of the file."""
     scope = scope_at(function, typing.span.start)
     found = [
-        _variable(symbol, places, UNFIT if _is_wrong_way(symbol, function, places) else 0)
+        _variable(symbol, places, typing.module.address_size, 0)
         for symbol in (*function.body.returns, *function.body.parameters, *function.body.variables)
         if isinstance(symbol, Variable) and symbol.name.startswith(typing.word)
         and function.item.offset(symbol.place.start) < typing.span.start
+        and not _is_wrong_way(symbol, function, places)
         and scope.find(symbol.name) is symbol
     ]
     for symbol in typing.module.variables:
@@ -191,25 +197,31 @@ def _variables(
             isinstance(symbol, Variable) and symbol.name.startswith(typing.word)
             and typing.module.span(symbol.place).start < typing.span.start
         ):
-            found.append(_variable(symbol, places, 1))
+            found.append(_variable(symbol, places, typing.module.address_size, 1))
             if len(found) >= MOST:
                 break
-    return found
+    return [one for one in found if one.rank < UNFIT]
 
 
 def _is_wrong_way(symbol: Variable, function: Function, places: tuple[Wanted, ...]) -> bool:
-    """Whether the access writes memory filled by the caller, or reads memory that the caller reads."""
+    """Whether the access writes memory filled by the caller, reads memory that the caller reads, or takes the
+    address of a parameter of a call, which has none.
+    """
+    if symbol in function.body.variables and symbol.space == ".param":
+        return not any("address" in one.operand.kinds for one in places)
     access = {one.operand.access for one in places if "address" in one.operand.kinds}
     return (access == {"write"} and symbol in function.body.parameters) or (
         access == {"read"} and symbol in function.body.returns
     )
 
 
-def _variable(symbol: Variable, places: tuple[Wanted, ...], rank: int) -> Suggestion:
+def _variable(
+    symbol: Variable, places: tuple[Wanted, ...], address_size: int, rank: int
+) -> Suggestion:
     given = Argument("variable", symbol.type, symbol.space)
     kinds = {kind for one in places for kind in one.operand.kinds}
     fits = not places or (
-        bool(kinds & {"variable", "address"}) and not rank_of(places, given)
+        bool(kinds & {"variable", "address"}) and not rank_of(places, given, address_size)
     )
     type = element_type(symbol.declaration)
     return plain(
@@ -232,6 +244,12 @@ def special_register_suggestions(typing: PartialStatement) -> list[Suggestion]:
         )
         for name, row in _special_names()
     ]
+
+
+def _special(name: str) -> Argument:
+    """A special register, or a component of one, as an operand."""
+    row = special_registers.find(name.removesuffix(".x").removesuffix(".y").removesuffix(".z"))
+    return Argument("special", "|".join(row.reads)) if row is not None else Argument("unknown")
 
 
 @cache

@@ -14,6 +14,7 @@ from ptx_lsp.ide.cursor.operand_place import Wanted, depths
 from ptx_lsp.ide.cursor.partial_statement import PartialStatement
 from ptx_lsp.ide.cursor.scope_at import ranges, visible
 from ptx_lsp.isa.matching.mismatch import mismatch
+from ptx_lsp.isa.matching.pointer import narrow_pointer
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.body import names_in
@@ -23,8 +24,8 @@ from ptx_lsp.model.symbols import Declared, Register, Variable
 from ptx_lsp.syntax import nodes
 
 UNFIT: Final = 60
-"""Added to the rank of registers that do not match."""
-_NEAR: Final = UNFIT // 2
+"""The rank of registers that do not match, and are not offered."""
+_NEAR: Final = UNFIT // 2 - 1
 """Added to the rank of registers that match in all but width, or in untyped bits."""
 MOST: Final = 300
 _RECENT = 24
@@ -43,6 +44,8 @@ def registers(
         if type(symbol) is Register and not _is_all_of_range(symbol):
             if symbol.type not in ranks:
                 ranks[symbol.type] = _register_rank(typing, places, symbol.type)
+            if ranks[symbol.type] >= UNFIT:
+                continue
             name = symbol.name
             rank = ranks[symbol.type] + recent.get(name, _RECENT + 1)
             rows.append((rank, len(name), name, symbol.type))
@@ -63,7 +66,10 @@ def _fresh(
         if not isinstance(symbol, Register):
             continue
         base = symbol.name
-        rank = _register_rank(typing, places, symbol.type) + _RECENT + 2
+        rank = _register_rank(typing, places, symbol.type)
+        if rank >= UNFIT:
+            continue
+        rank += _RECENT + 2
         number = _first_unused(function, base, count)
         names = [f"{base}{number}"] if number is not None else []
         digits = typing.word[len(base) :]
@@ -125,7 +131,7 @@ def _recent(function: Function, offset: int) -> dict[str, int]:
 
 def _register_rank(typing: PartialStatement, places: tuple[Wanted, ...], type: str) -> int:
     """For an address in brackets, registers of the file's address size fit best."""
-    rank = rank_of(places, Argument("register", type))
+    rank = rank_of(places, Argument("register", type), typing.module.address_size)
     row = TYPES.get(type)
     if not rank and places and row is not None:
         is_element = any(depth.bracket == "{" for depth in depths(typing)[1])
@@ -156,15 +162,17 @@ _NARROWEST = 16
 """The minimum register width in bits; ptxas supports no narrower ones."""
 
 
-def rank_of(places: tuple[Wanted, ...], given: Argument) -> int:
+def rank_of(places: tuple[Wanted, ...], given: Argument, address_size: int) -> int:
     """0 for a match, more otherwise."""
     if not places:
         return 0
-    return 0 if any(_fits(one, given) for one in places) else UNFIT
+    return 0 if any(_fits(one, given, address_size) for one in places) else UNFIT
 
 
-def _fits(one: Wanted, given: Argument) -> bool:
-    operand = one.operand._replace(elements=0, lengths=())
+def _fits(one: Wanted, given: Argument, address_size: int) -> bool:
+    operand = one.operand._replace(elements=0, lengths=()) if one.is_element else one.operand
     if "address" in operand.kinds and given.kind in ("register", "variable"):
         given = Argument("address", parts=(given,))
+    if address_size == 64 and narrow_pointer(operand, given):
+        return False
     return not mismatch(operand, given)

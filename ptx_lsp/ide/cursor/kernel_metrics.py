@@ -31,7 +31,7 @@ NOTHING_KNOWN = KnownFigures()
 
 
 def kernel_metrics(function: Function, known: KnownFigures = NOTHING_KNOWN) -> Kernel:
-    """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text, and its
+    """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text. Its
     `peak_live` is that of the PTX, as along its lines; None where that would take long.
     """
     row = _metrics(function) if calls(function) else _cached_metrics(function)

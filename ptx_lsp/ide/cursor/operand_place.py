@@ -13,6 +13,7 @@ from ptx_lsp.isa.schema.operand import Operand
 from ptx_lsp.named_tuple import NamedTuple
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
+_SHAPES = {"[": "address", "{": "vector", "(": "list"}
 
 
 class Depth(NamedTuple):
@@ -28,6 +29,8 @@ class Wanted(NamedTuple):
     candidate: Candidate
     place: Place
     operand: Operand
+    is_element: bool
+    """Whether the cursor is in braces or parentheses: one element of the operand is typed."""
 
 
 def depths(typing: PartialStatement) -> tuple[int, tuple[Depth, ...]]:
@@ -65,18 +68,46 @@ def is_beyond(typing: PartialStatement) -> bool:
 
 
 def wanted(typing: PartialStatement) -> tuple[Wanted, ...]:
-    """The requirements at the cursor of each form that the spelling matches or may still match."""
+    """The requirements at the cursor of each form that the spelling matches or may still match. Forms with
+    other brackets before, or with more operands if the statement ends here, are left out if there are others.
+    """
     index, inner = depths(typing)
+    is_element = any(depth.bracket != "[" for depth in inner)
+    before = _brackets(typing)
+    near: list[Wanted] = []
     found: list[Wanted] = []
     for candidate in _candidates(typing.spelling):
         for places in arrangements(candidate.form.places):
             if index < len(places):
                 place = _inner(candidate, places[index], inner, is_paired(typing))
                 if place is not None:
-                    one = Wanted(candidate, place, candidate.operand(place))
-                    if one not in found:
-                        found.append(one)
-    return tuple(found)
+                    one = Wanted(candidate, place, candidate.operand(place), is_element)
+                    is_last = typing.next_token != ";" or bool(inner) or len(places) == index + 1
+                    is_near = is_last and all(map(_is_shaped, places[:index], before))
+                    (near if is_near else found).append(one)
+    return tuple(dict.fromkeys(near or found))
+
+
+def _brackets(typing: PartialStatement) -> list[str]:
+    """The bracket with which each operand before the cursor begins; empty for one without."""
+    found: list[str] = []
+    depth, begins = 0, True
+    for word in typing.operand_tokens:
+        if begins:
+            found.append(word if word in _OPEN else "")
+        depth += (word in _OPEN) - (word in _OPEN.values())
+        begins = word == "," and not depth
+    return found
+
+
+def _is_shaped(place: Place, bracket: str) -> bool:
+    """Whether an operand that begins with a bracket may be at a place."""
+    return place.shape == _SHAPES.get(bracket, "plain") or (bracket == "{" and place.shape == "plain")
+
+
+def is_known(spelling: str) -> bool:
+    """Whether the table has the opcode with these modifiers."""
+    return bool(_candidates(spelling))
 
 
 def _candidates(spelling: str) -> Sequence[Candidate]:
@@ -88,9 +119,11 @@ def _inner(
 ) -> Place | None:
     """The place within the brackets that are open; None where the form has none of these."""
     if not inner:
+        if place.shape != "plain":
+            return None  # the bracket comes first
         return Place(place.pair) if paired and place.pair else place
     bracket, commas = inner[0]
-    shape = {"[": "address", "{": "vector", "(": "list"}[bracket]
+    shape = _SHAPES[bracket]
     if place.shape == shape:
         if bracket == "[" and not commas and len(inner) == 1:
             return place

@@ -58,6 +58,19 @@ class PartialStatement(NamedTuple):
         return "".join(self.words[:end])
 
     @property
+    def is_labelled(self) -> bool:
+        """Whether a label precedes the statement."""
+        before = self.module.document.source.part(max(0, self.start - _NEAR), self.start)
+        return _LABEL.search(before) is not None
+
+    @property
+    def following_modifiers(self) -> str:
+        """The modifiers after the word on its line, without blanks."""
+        line = self.module.document.source.part(self.end, self.end + _NEAR).partition("\n")[0]
+        found = _MODIFIERS.match(line)
+        return re.sub(r"\s+", "", found[0]) if found is not None else ""
+
+    @property
     def operand_tokens(self) -> tuple[str, ...]:
         """The tokens after the spelling."""
         end = 1
@@ -126,6 +139,8 @@ def _rest(word: str, in_string: bool) -> re.Pattern[str]:
 _NEAR = 200
 """The maximum bytes of a word around the cursor."""
 _REST_OF_STRING = re.compile(r'[^"\n;]*(?=")')
+_LABEL = re.compile(r"[\w$%]:\s*\Z", re.ASCII)
+_MODIFIERS = re.compile(r"(?:\s*\.[\w:]+)*", re.ASCII)
 _REST_OF_NUMBER = re.compile(r"[\w.]*", re.ASCII)
 _REST_OF_DOTTED = re.compile(r"\w*(?:::?\w+)*", re.ASCII)
 _REST_OF_NAME = re.compile(r"[\w$]*", re.ASCII)

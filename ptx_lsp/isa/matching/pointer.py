@@ -22,13 +22,16 @@ def narrow_pointers(match: Match, arguments: tuple[Argument, ...]) -> tuple[Prob
     """The operands whose 32 bits are too few for a pointer of 64."""
     found: list[Problem] = []
     for number, (_, operand) in enumerate(match.places):
-        message = _narrow(operand, arguments[number]) if operand.pointer else ""
+        message = narrow_pointer(operand, arguments[number])
         if message:
             found.append(Problem("narrow-pointer", number, message))
     return tuple(found)
 
 
-def _narrow(operand: Operand, argument: Argument) -> str:
+def narrow_pointer(operand: Operand, argument: Argument) -> str:
+    """Why the 32 bits of an argument are too few for a pointer of 64; "" if they are not."""
+    if not operand.pointer:
+        return ""
     match argument:
         case Argument(kind="address", parts=(Argument(kind="register", type=type), *_)) if _has_32_bits(type):
             return f"a `{type}` register cannot hold this address, which requires 64 bits"

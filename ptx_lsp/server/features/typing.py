@@ -40,11 +40,12 @@ _KINDS: dict[Sort, types.CompletionItemKind] = {
 
 @answer(
     types.TEXT_DOCUMENT_COMPLETION,
-    types.CompletionOptions(trigger_characters=[".", "%", "@", "[", '"'], resolve_provider=True),
+    types.CompletionOptions(trigger_characters=[".", "%", "@", "[", '"', " "], resolve_provider=True),
     at_once=True,
 )
 def on_completion(view: View, params: types.CompletionParams) -> types.CompletionList | None:
-    found = completion(view.module, view.offset(params.position))
+    after_blank = params.context is not None and params.context.trigger_character == " "
+    found = completion(view.module, view.offset(params.position), after_blank)
     if found is None:
         return None
     span = view.convert.range(found.span)
