@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Iterable
-from struct import unpack
 from typing import Final
 
 EMPTY: Final = frozenset[int]()
@@ -30,7 +31,9 @@ class BitIndex:
         """The numbers in a bit set."""
         found: set[int] = set()
         count = (bits.bit_length() + 63) // 64
-        words: tuple[int, ...] = unpack(f"<{count}Q", bits.to_bytes(8 * count, "little"))
+        words = array("Q", bits.to_bytes(8 * count, "little"))
+        if sys.byteorder == "big":
+            words.byteswap()
         for index, word in enumerate(words):
             while word:
                 lowest = word & -word

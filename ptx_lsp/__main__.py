@@ -2,6 +2,6 @@
 
 import sys
 
-from ptx_lsp.cli.lint import main
+from ptx_lsp.cli.entry import main
 
 sys.exit(main())

@@ -9,9 +9,9 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from _imp import source_hash  # `importlib.util` has it too, but is slow to import
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from importlib.util import cache_from_source, source_hash
 from typing import Final
 
 
@@ -26,7 +26,7 @@ def prepared(
     there is none and it cannot be kept, None. `write`: whether it may be; by default as compiled modules are.
     """
     sources = list(sources)
-    cache = os.path.dirname(cache_from_source(os.path.join(folder, f"{name}.py")))
+    cache = _cache_of(folder)
     place = os.path.join(cache, f"{name}.prepared")
     stamp, key = _stamp(sources), b""
     may_write = not sys.dont_write_bytecode if write is None else write
@@ -63,13 +63,22 @@ def _stamp(sources: list[str]) -> bytes:
     for path in sources:
         status = os.stat(path)
         parts.append(f"{os.path.basename(path)} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_size}")
-    return source_hash("\n".join(parts).encode())
+    return source_hash(0, "\n".join(parts).encode())
 
 
 def _key(sources: list[str]) -> bytes:
     """A hash of the names and the contents."""
     parts = [part for path in sources for part in (os.path.basename(path).encode(), _bytes(path))]
-    return source_hash(b"\0".join(parts))
+    return source_hash(0, b"\0".join(parts))
+
+
+def _cache_of(folder: str) -> str:
+    """Where the interpreter keeps the byte code of the modules in a folder."""
+    if sys.pycache_prefix is None:
+        return os.path.join(folder, "__pycache__")
+    from importlib.util import cache_from_source
+
+    return os.path.dirname(cache_from_source(os.path.join(folder, "module.py")))
 
 
 def _bytes(path: str) -> bytes:

@@ -74,6 +74,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "command_line checking completion configure manual page",
         "plan",
         "compare lint",
+        "entry",
     ),
 }
 """The packages and modules of each layer, the lowest layer first. Those of one layer do not import each

@@ -7,7 +7,6 @@ Sources: PTX ISA, ".target" and "Release Notes"; probed with ptxas 13.5 and 12.9
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Final
 
@@ -42,10 +41,14 @@ OLDEST: Final = VERSIONS[0]
 @lru_cache(maxsize=256)
 def parse_version(text: str) -> Version:
     """Reads "8.3"; ValueError when it is not two numbers. ptxas counts in tenths: "7.10" is 8.0 to it."""
-    match = re.fullmatch(r"(\d{1,9})\.(\d{1,9})", text)
-    if match is None:
+    major, _, minor = text.partition(".")
+    if not (_is_number(major) and _is_number(minor)):
         raise ValueError(f"not a PTX version: {text!r}")
-    return Version(*divmod(10 * int(match[1]) + int(match[2]), 10))
+    return Version(*divmod(10 * int(major) + int(minor), 10))
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10
 
 
 def effective(version: Version) -> Version:
@@ -90,8 +93,10 @@ _SINCE: Final = """
 @lru_cache(maxsize=256)
 def parse_target(text: str) -> Target | None:
     """Reads "sm_90a" or its synonym "compute_90a"; None when it is not an architecture."""
-    match = re.fullmatch(r"(?:sm|compute)_(\d{1,9})([af]?)", text)
-    return Target(int(match[1]), match[2]) if match else None
+    kind, _, name = text.partition("_")
+    suffix = name[-1:] if name.endswith(("a", "f")) else ""
+    number = name.removesuffix(suffix)
+    return Target(int(number), suffix) if kind in ("sm", "compute") and _is_number(number) else None
 
 
 def _targets() -> dict[Target, Version]:

@@ -214,8 +214,8 @@ def _toml(path: str, changed_ns: int, size: int) -> Table:
     """A cached file: the file of a whole tree is requested in every folder. The file of other tools has
     nothing for us, and is not parsed.
     """
-    with open(path, encoding="utf-8-sig") as file:
-        text = file.read()
+    with open(path, "rb") as file:
+        text = file.read().removeprefix(b"\xef\xbb\xbf").decode()
     if os.path.basename(path) == SHARED_FILE and not any(map(_may_configure, text.splitlines())):
         return {}
     import tomllib  # slow to import

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 import re
-from math import isinf
 from typing import Final, Literal, TypeAlias
 
 from ptx_lsp.named_tuple import NamedTuple
@@ -26,6 +25,7 @@ from ptx_lsp.syntax.literals import WORD, constant, integer, overflows
 
 ConstantKind: TypeAlias = Literal["integer", "float"]
 
+_INFINITY: Final = float("inf")
 _SIGN: Final = 2**63
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _FLOATING = frozenset({"+", "-", "*", "/", *_COMPARISONS})
@@ -238,7 +238,7 @@ def _literal(value: nodes.Number) -> Constant | None:
         case "float":
             decimal = float(text)
             is_zero = not re.search("[1-9]", text.lower().partition("e")[0])
-            return None if isinf(decimal) or (not decimal and not is_zero) else Constant(decimal)
+            return None if decimal == _INFINITY or (not decimal and not is_zero) else Constant(decimal)
         case "exact_float":
             import struct  # few texts have such numbers
 

@@ -1,0 +1,13 @@
+"""The entry point of the process `ptx-lint`."""
+
+import gc
+
+
+def main() -> int:
+    """Runs the command line. The collector is off even before the command is imported: a short process has
+    little garbage.
+    """
+    gc.disable()
+    from ptx_lsp.cli.lint import main
+
+    return main()
