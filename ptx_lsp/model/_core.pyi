@@ -25,6 +25,25 @@ def find(scope: Scope, name: str) -> Declared | None:
 def find_here(scope: Scope, name: str) -> Declared | None:
     """The symbol of `name` in a block."""
 
+def declare(scope: Scope, name: str, symbol: Declared) -> Declared | None:
+    """Adds a name to a block unless it is already declared: then its symbol. A label may have the name of a
+    member of a range.
+    """
+
+def declare_all(
+    declaration: nodes.Declaration,
+    scope: Scope,
+    owner: nodes.Name,
+    is_parameter: bool,
+    symbols: dict[int, Symbol],
+    missing: Callable[[nodes.Name, Scope], Symbol | None],
+    clash: Callable[[nodes.Name, Declared, Declared], object],
+) -> list[Register | Variable]:
+    """Declares the names of a declaration, and resolves those in its initialisers as `resolve_names` does.
+    `owner` is the `.entry` or `.func` of the function. `clash` is called with each name that the block has
+    already declared, its new symbol, and the first.
+    """
+
 def resolve_names(
     value: nodes.Expression,
     scope: Scope,

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import final
 
 from ptx_lsp.isa import special_registers
+from ptx_lsp.model._core import declare_all, resolve_instructions, resolve_names
 from ptx_lsp.model._core import names_in as names_in
-from ptx_lsp.model._core import resolve_instructions, resolve_names
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.scope import Range, Scope, range_count
+from ptx_lsp.model.scope import Scope
 from ptx_lsp.model.symbols import (
     Declared,
     Label,
@@ -23,8 +23,6 @@ from ptx_lsp.model.symbols import (
     Symbol,
     TargetTable,
     Variable,
-    element_type,
-    vector_length,
 )
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
@@ -158,45 +156,23 @@ class Body:
             (self.returns, self.node.returns), (self.parameters, self.node.parameters)
         ):
             for declaration in declarations or ():
-                for symbol in self._declared(declaration, self.scope):
-                    symbol.is_parameter = True
-                    into.append(symbol)
+                into += self._declared(declaration, self.scope, is_parameter=True)
 
     def _declared(
-        self, declaration: nodes.Declaration, scope: Scope
+        self, declaration: nodes.Declaration, scope: Scope, *, is_parameter: bool = False
     ) -> list[Register | Variable]:
-        declared: list[Register | Variable] = []
-        space = declaration.space.text if declaration.space else ""
-        for declarator in declaration.declarators:
-            if declarator.initializer is not None:
-                self._use(declarator.initializer, scope)
-            name = declarator.name
-            if name.text == "_":
-                continue
-            place = Place(self.node.kind, name.start, name.end)
-            symbol: Register | Variable
-            if space == ".reg":
-                symbol = Register(
-                    name.text, element_type(declaration), vector_length(declaration), declarator,
-                    place,
-                )
-            else:
-                symbol = Variable(name.text, space, declaration, declarator, place)
-            if declarator.range is None:
-                self._declare(name, symbol, scope)
-            else:
-                first = scope.declare_range(name.text, Range(symbol, range_count(declarator)))
-                if first is not None:
-                    self.duplicates.append(Duplicate(name, symbol, first))
-            self.symbols[name.start] = symbol
-            declared.append(symbol)
-        return declared
+        return declare_all(
+            declaration, scope, self.node.kind, is_parameter, self.symbols, self._missing, self._clash
+        )
+
+    def _clash(self, name: nodes.Name, symbol: Declared, first: Declared) -> None:
+        self.duplicates.append(Duplicate(name, symbol, first))
 
     def _declare(self, name: nodes.Name, symbol: Declared, scope: Scope) -> None:
         first = scope.declare(symbol)
         self.symbols[name.start] = symbol
         if first is not None:
-            self.duplicates.append(Duplicate(name, symbol, first))
+            self._clash(name, symbol, first)
 
     # -- statements -----------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ptx_lsp.model import _core
 from ptx_lsp.model._core import range_index as range_index
-from ptx_lsp.model.symbols import Declared, Label, Register, Variable
+from ptx_lsp.model.symbols import Declared, Register, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import integer
 
@@ -63,33 +63,10 @@ class Scope:
         return _core.find_here(self, name)
 
     def declare(self, symbol: Declared) -> Declared | None:
-        """Adds a name unless it is already declared."""
-        first = self.find_here(symbol.name)
-        if first is None or (isinstance(symbol, Label) and not self._is_exact(symbol.name)):
-            self.names[symbol.name] = symbol
-            return None
-        return first
-
-    def declare_range(self, base: str, found: Range) -> Declared | None:
-        """Adds the names of a range, except names that are already declared."""
-        if base in self.ranges:
-            return self.ranges[base].declared
-        for name, symbol in self.names.items():
-            if (
-                not isinstance(symbol, Label)
-                and name.rstrip(_DIGITS) == base != name
-                and range_index(name, base) < found.count
-            ):
-                return symbol
-        self.ranges[base] = found
-        return None
-
-    def _is_exact(self, name: str) -> bool:
-        """Whether `name` was declared individually rather than as part of a range (which a label may be)."""
-        symbol = self.names.get(name)
-        return symbol is not None and not (
-            isinstance(symbol, Register | Variable) and symbol.declarator.range is not None
-        )
+        """Adds a name unless it is already declared: then its symbol. A label may have the name of a member
+        of a range.
+        """
+        return _core.declare(self, symbol.name, symbol)
 
     def range_of(self, name: str) -> Range | None:
         """The range whose names resemble `name`, even if it exceeds the range."""

@@ -1,6 +1,7 @@
 /* The module `ptx_lsp.model._core`, see `_core.pyi`: the passes over all names of a function. */
 
 #include "accesses.h"
+#include "declarations.h"
 #include "shapes.h"
 #include "users.h"
 
@@ -12,6 +13,8 @@ static PyMethodDef methods[] = {
     {"member", FAST(core_member), METH_FASTCALL, NULL},
     {"find", FAST(core_find), METH_FASTCALL, NULL},
     {"find_here", FAST(core_find_here), METH_FASTCALL, NULL},
+    {"declare", FAST(core_declare), METH_FASTCALL, NULL},
+    {"declare_all", FAST(core_declare_all), METH_FASTCALL, NULL},
     {"resolve_names", FAST(core_resolve_names), METH_FASTCALL, NULL},
     {"resolve_instructions", FAST(core_resolve_instructions), METH_FASTCALL, NULL},
     {"shapes", FAST(core_shapes), METH_FASTCALL, NULL},

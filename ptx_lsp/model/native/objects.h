@@ -32,6 +32,16 @@ static NodeClass *const ACCESSES[] = {&OPERAND_ACCESS};
 
 /* The number of elements that each modifier such as `.v4` stands for. */
 static PyObject *vector_lengths;
+static PyObject *place_class;
+static PyObject *range_count; /* of a declarator */
+
+/* Finds something in a module; false with an exception if it is not there. */
+static int is_found(PyObject **found, const char *name, const char *attribute) {
+  PyObject *module = PyImport_ImportModule(name);
+  if (module != NULL) *found = PyObject_GetAttrString(module, attribute);
+  Py_XDECREF(module);
+  return *found != NULL;
+}
 
 /* Finds the classes at the first call: their modules may import this one. */
 static int are_classes_known(void) {
@@ -40,11 +50,11 @@ static int are_classes_known(void) {
   known = find_node_classes() == 0 && find_classes("ptx_lsp.syntax.nodes", RARE_NODES, COUNT(RARE_NODES)) == 0 &&
           find_classes("ptx_lsp.model.symbols", SYMBOLS, COUNT(SYMBOLS)) == 0 &&
           find_classes("ptx_lsp.model.scope", SCOPES, COUNT(SCOPES)) == 0 &&
-          find_classes("ptx_lsp.isa.matching.operand_access", ACCESSES, COUNT(ACCESSES)) == 0;
-  PyObject *symbols = known ? PyImport_ImportModule("ptx_lsp.model.symbols") : NULL;
-  if (symbols != NULL) vector_lengths = PyObject_GetAttrString(symbols, "VECTOR_LENGTHS");
-  Py_XDECREF(symbols);
-  return known = vector_lengths != NULL;
+          find_classes("ptx_lsp.isa.matching.operand_access", ACCESSES, COUNT(ACCESSES)) == 0 &&
+          is_found(&vector_lengths, "ptx_lsp.model.symbols", "VECTOR_LENGTHS") &&
+          is_found(&place_class, "ptx_lsp.model.place", "Place") &&
+          is_found(&range_count, "ptx_lsp.model.scope", "range_count");
+  return known;
 }
 
 /* What a slot has: a borrowed reference. */
