@@ -52,12 +52,12 @@ _TOKENS = [
 ]  # fmt: skip
 
 
-def _texts() -> list[bytes]:
+def sample_texts() -> list[bytes]:
     files = [path.read_bytes() for path in corpus.files()]
     return [_FUNCTION * 2, *(text for text in files if len(text) < 20_000)]
 
 
-def _changed(chance: random.Random, texts: list[bytes]) -> bytes:
+def changed(chance: random.Random, texts: list[bytes]) -> bytes:
     text = chance.choice(texts)
     start = text.rfind(b"\n", 0, chance.randrange(max(1, len(text) - 3000))) + 1
     text = text[start : start + 3000]
@@ -120,9 +120,9 @@ def test_files_are_read_as_their_trees_are() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_changed_files_are_read_as_their_trees_are(seed: int) -> None:
     chance = random.Random(seed)
-    texts = _texts()
+    texts = sample_texts()
     for _ in range(20):
-        text = _changed(chance, texts)
+        text = changed(chance, texts)
         _check_statements(text)
         _check_functions(text)
 
