@@ -10,13 +10,17 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Severity: TypeAlias = Literal["fatal", "error", "warning", "info"]
 
+INPUT = "input.ptx"
+"""The name of the text in the folder in which ptxas runs."""
+_NAME = "ptxas.exe" if os.name == "nt" else "ptxas"
 _PACKAGES = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu13", "nvidia-cuda-nvcc-cu12")
 _ROOTS = ("CUDA_HOME", "CUDA_PATH")
 # `<macro util>, line 2` refers to a text inside ptxas, not to the user's.
@@ -85,38 +89,52 @@ class Report:
     aborted: bool
 
 
+class Outcome(NamedTuple):
+    """How one run of ptxas ended, and what it printed."""
+
+    status: int
+    output: str
+
+
+Judging: TypeAlias = Generator[list[str], Outcome, Report]
+"""The runs of ptxas that judge a text. It yields the options of each run, receives its outcome, and returns
+the report. The runs take place in a folder that contains the text as `INPUT`.
+"""
+
+
 def find(explicit: Path | None = None) -> Path | None:
     """The ptxas to use: `explicit`, on PATH, in CUDA_HOME or CUDA_PATH, or in a PyPI package of NVIDIA's.
 
-    Raises PtxasError if `explicit` is given and is not a program.
+    Relative entries of PATH are skipped: they would lead into the folder that the user works in. Raises
+    PtxasError if `explicit` is given and is not a program.
     """
     if explicit is not None:
-        program = explicit / "ptxas" if explicit.is_dir() else explicit
+        program = explicit / _NAME if explicit.is_dir() else explicit
         if not os.access(program, os.X_OK) or program.is_dir():
             raise PtxasError(f"`{explicit}` is not a program that can be run")
         return program
-    on_path = shutil.which("ptxas")
-    if on_path is not None:
-        return Path(on_path)
-    for variable in _ROOTS:
-        root = os.environ.get(variable)
-        below = shutil.which("ptxas", path=Path(root, "bin")) if root else None
-        if below is not None:
-            return Path(below)
-    return _in_packages()
+    roots = [os.environ.get(variable) for variable in _ROOTS]
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    folders += [os.path.join(root, "bin") for root in roots if root]
+    for folder in filter(os.path.isabs, folders):
+        found = shutil.which(os.path.join(folder, _NAME))
+        if found is not None:
+            return Path(found)
+    return in_packages(_PACKAGES, _NAME)
 
 
 @cache
-def _in_packages() -> Path | None:
+def in_packages(packages: tuple[str, ...], name: str) -> Path | None:
+    """The program `name` of the first of these PyPI packages that has it."""
     from importlib.metadata import PackageNotFoundError, files
 
-    for package in _PACKAGES:
+    for package in packages:
         try:
             listed = files(package) or []
         except PackageNotFoundError:
             continue
         for path in listed:
-            if path.name in ("ptxas", "ptxas.exe"):
+            if path.name == name:
                 found = Path(str(path.locate()))
                 if os.access(found, os.X_OK):
                     return found
@@ -126,7 +144,11 @@ def _in_packages() -> Path | None:
 @cache
 def version(ptxas: Path) -> str:
     """The release, such as `13.5`. Raises PtxasError if the program is not ptxas."""
-    output = _run([str(ptxas), "--version"], timeout_s=30).stdout
+    return read_version(ptxas, _run([str(ptxas), "--version"], timeout_s=30).output)
+
+
+def read_version(ptxas: Path, output: str) -> str:
+    """The release in the output of `ptxas --version`. Raises PtxasError if there is none."""
     match = re.search(r"release (\d+\.\d+)", output)
     if match is None:
         raise PtxasError(f"`{ptxas}` is not ptxas: `--version` printed {output[:60]!r}")
@@ -136,7 +158,11 @@ def version(ptxas: Path) -> str:
 @cache
 def architectures(ptxas: Path) -> tuple[str, ...]:
     """The `sm_...` targets that this ptxas supports for code generation, lowest first."""
-    help_text = _run([str(ptxas), "--help"], timeout_s=30).stdout
+    return read_architectures(_run([str(ptxas), "--help"], timeout_s=30).output)
+
+
+def read_architectures(help_text: str) -> tuple[str, ...]:
+    """The `sm_...` targets in the output of `ptxas --help`, lowest first."""
     names = set(re.findall(r"'(sm_\d+[af]?)'", help_text))
     return tuple(sorted(names, key=lambda name: (_number(name), name)))
 
@@ -158,26 +184,50 @@ def judge(
     necessary options are passed. Raises PtxasError if ptxas cannot be run, crashes, does not support `arch`,
     or takes longer than `timeout_s` seconds.
     """
-    chosen = arch or architecture(source, ptxas)
+    work = judging(ptxas, arch or architecture(source, ptxas), optimise, maxrregcount)
+    with tempfile.TemporaryDirectory(prefix="ptx-lsp-") as folder:
+        Path(folder, INPUT).write_bytes(source)
+        options = next(work)
+        while True:
+            outcome = _run([str(ptxas.absolute()), *options], timeout_s, folder)
+            try:
+                options = work.send(outcome)
+            except StopIteration as done:
+                return done.value
+
+
+def judging(
+    ptxas: Path, arch: str, optimise: str = "-O3", maxrregcount: int | None = None, output: str = os.devnull
+) -> Judging:
+    """The runs that `judge` makes for `arch`. The machine code goes to `output`. Raises PtxasError."""
     limit = ["-maxrregcount", str(maxrregcount)] if maxrregcount is not None else []
-    options = [optimise, *limit]
-    report = _compile(source, ptxas, chosen, options, timeout_s)
+
+    def compiling(options: list[str]) -> Judging:
+        made = ["-v", *options, *limit, "-arch", arch, "-o", output, INPUT]
+        return _report(ptxas, arch, (yield made))
+
+    options = [optimise]
+    report = yield from compiling(options)
     if _says(report, _NOT_OPTIMISED):
-        options = ["-g", "-O0", *limit]
-        report = _compile(source, ptxas, chosen, options, timeout_s)
+        options = ["-g", "-O0"]
+        report = yield from compiling(options)
     if _says(report, _NOT_WHOLE):
-        report = _compile(source, ptxas, chosen, [*options, "-c"], timeout_s)
+        report = yield from compiling([*options, "-c"])
     return report
 
 
 def architecture(source: bytes, ptxas: Path) -> str:
-    """The `-arch` to check `source` against: its own target, raised to one that `ptxas` supports.
+    """The `-arch` to check `source` against, among those of `ptxas`. Raises PtxasError."""
+    return architecture_among(source, architectures(ptxas))
 
-    ptxas uses the last of several targets in one list. Raises PtxasError if ptxas cannot be run.
+
+def architecture_among(source: bytes, known: tuple[str, ...]) -> str:
+    """The `-arch` to check `source` against: its own target, raised to a known one.
+
+    ptxas uses the last of several targets in one list. Raises PtxasError if none is known.
     """
-    known = architectures(ptxas)
     if not known:
-        raise PtxasError(f"`{ptxas} --help` lists no target")
+        raise PtxasError("`ptxas --help` lists no target")
     directive = _TARGET.search(source)
     names = _TARGET_NAME.findall(directive[1].decode("ascii", "replace")) if directive else []
     if not names:
@@ -191,16 +241,13 @@ def architecture(source: bytes, ptxas: Path) -> str:
     return next((name for name in plain if _number(name) >= _number(own)), plain[-1])
 
 
-def _compile(source: bytes, ptxas: Path, arch: str, options: list[str], timeout_s: float) -> Report:
-    with tempfile.TemporaryDirectory(prefix="ptx-lsp-") as folder:
-        Path(folder, "input.ptx").write_bytes(source)
-        command = [str(ptxas.absolute()), "-v", *options, "-arch", arch]
-        done = _run([*command, "-o", os.devnull, "input.ptx"], timeout_s, folder)
-    report = read(done.stdout + done.stderr, accepted=done.returncode == 0)
-    if done.returncode < 0:
-        raise PtxasError(f"`{ptxas}` was ended by signal {-done.returncode}")
-    if _says(report, "is not defined for option") or (done.returncode and not report.messages):
-        said = report.messages[0].text if report.messages else f"ended with {done.returncode}"
+def _report(ptxas: Path, arch: str, outcome: Outcome) -> Report:
+    """The report of one run. Raises PtxasError if the run did not end normally."""
+    report = read(outcome.output, accepted=outcome.status == 0)
+    if outcome.status < 0:
+        raise PtxasError(f"`{ptxas}` was ended by signal {-outcome.status}")
+    if _says(report, "is not defined for option") or (outcome.status and not report.messages):
+        said = report.messages[0].text if report.messages else f"ended with {outcome.status}"
         raise PtxasError(f"`{ptxas} -arch {arch}`: {said}")
     return report
 
@@ -288,13 +335,12 @@ def _number(name: str) -> int:
     return int(re.sub(r"\D", "", name))
 
 
-def _run(
-    command: list[str], timeout_s: float, folder: str | None = None
-) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], timeout_s: float, folder: str | None = None) -> Outcome:
     try:
-        return subprocess.run(
+        done = subprocess.run(
             command,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             timeout=timeout_s,
             text=True,
             errors="replace",
@@ -306,3 +352,4 @@ def _run(
         raise PtxasError(f"`{command[0]}` took longer than {timeout_s:g} s") from error
     except OSError as error:
         raise PtxasError(f"`{command[0]}` cannot be run: {error.strerror}") from error
+    return Outcome(done.returncode, done.stdout)

@@ -61,7 +61,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "rules",
         "registry",
         "configuration engine",
-        "reporters",
+        "ptxas_messages reporters",
     ),
     "ptx_lsp.ide": (
         "cursor",

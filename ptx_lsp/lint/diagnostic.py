@@ -64,6 +64,14 @@ class Fix(NamedTuple):
     safe: bool
 
 
+class Origin(NamedTuple):
+    """A place in the source from which PTX was generated, according to `.loc`; line and column from 1."""
+
+    path: str
+    line: int
+    column: int
+
+
 class Diagnostic(NamedTuple):
     """A finding in one text. `source` is the tool that reported it: `ptx-lint` or `ptxas`."""
 
@@ -78,3 +86,5 @@ class Diagnostic(NamedTuple):
     tag: Tag | None = None
     alternatives: tuple[Fix, ...] = ()
     """Alternative fixes for a person to choose from; none is ever applied automatically."""
+    origin: Origin | None = None
+    """The place in the source, where it is part of the diagnostic."""

@@ -23,8 +23,8 @@ def test_what_only_ptxas_finds(lint: Lint, bad: Path, ptxas: Path) -> None:
     assert done.status == 1
     (found,) = json.loads(done.out)["files"][0]["diagnostics"]
     assert (found["rule"], found["code"], found["source"]) == ("ptxas", "ptxas", "ptxas")
-    assert found["start"] == {"line": 7, "column": 2}
-    assert found["end"] == {"line": 7, "column": 19}
+    assert found["start"] == {"line": 7, "column": 15}
+    assert found["end"] == {"line": 7, "column": 18}
     full = lint(f"--ptxas={ptxas}", "--ignore", "undeclared-name", bad).out
     assert full.startswith("error[ptxas]: Unknown symbol '%r9'\n")
 

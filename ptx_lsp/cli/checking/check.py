@@ -133,9 +133,9 @@ def _judge(
     is_last: bool,
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
-    kept = settings.rules.judged(comments.kept(linting.once(is_last)))
+    kept = list(settings.rules.judged(comments.kept(linting.once(is_last))))
     origins = SourceLocations(module)
-    found = list(reported(kept, source, origins.of))
+    found: list[Reported] | None = None
     measured, complaints = None, list[str]()
     if settings.ptxas is not None:
         from ptx_lsp.cli.checking import assembler
@@ -147,7 +147,9 @@ def _judge(
         else:
             measured = answer.kernels
             if settings.ptxas_messages:
-                found = assembler.with_messages(found, answer, source, comments, origins.of)
+                found = assembler.with_messages(kept, answer, source, comments, origins.of)
+    if found is None:
+        found = list(reported(kept, source, origins.of))
     rows = _kernels(module, settings, measured)
     if settings.budgets and budget.OVER_BUDGET in settings.rules.names:
         over = list(budget.broken(rows, settings.budgets))

@@ -21,7 +21,7 @@ OUTSIDE = {
     PTXAS: (
         "What ptxas itself says of a file, with `--ptxas`.",
         "Where it speaks of a line in which ptx-lint has found an error, its words are a note on that one.",
-        "It has no columns: the whole line is marked.",
+        "It has no columns: the token that it names is marked, or else the whole line.",
     ),
     OVER_BUDGET: (
         "A kernel that uses more than the configuration allows it.",

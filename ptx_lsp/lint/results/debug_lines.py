@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from ptx_lsp.lint.results.report import Origin
+from ptx_lsp.lint.diagnostic import Origin
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer

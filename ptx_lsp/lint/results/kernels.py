@@ -99,6 +99,13 @@ def kernel(
         return row
 
 
+def with_measured(row: Kernel, found: Resources) -> Kernel:
+    """The row with the measurements of ptxas, and the occupancy that follows from them."""
+    registers = row.registers._replace(measured=found.registers)
+    row = row._replace(registers=registers, measured=_measured(found))
+    return row._replace(occupancy=_occupancy(row))
+
+
 def resident(row: Kernel) -> Resident | None:
     """The occupancy in the row, with the inputs of its curves; None if it has none."""
     known = row.occupancy

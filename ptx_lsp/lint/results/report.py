@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, TypeAlias
 
-from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Severity
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Origin, Severity
 from ptx_lsp.lint.results.details import Details
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Source, Span
@@ -65,14 +65,6 @@ class Mending(NamedTuple):
     message: str
     safe: bool
     changes: tuple[Change, ...]
-
-
-class Origin(NamedTuple):
-    """A place in the source from which PTX was generated, according to `.loc`; line and column from 1."""
-
-    path: str
-    line: int
-    column: int
 
 
 class Reported(NamedTuple):

@@ -1,0 +1,239 @@
+"""Runs ptxas in the background on the texts of open files.
+
+A run starts after a pause in typing, on a copy of the text in a private folder. One program runs at a time,
+for the file that was changed last. A run is killed when its text changes, its file is closed or the server
+ends. Results are kept by the content of the text, so that undoing an edit shows them at once. Whatever ptxas
+does, only its own results are lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from ptx_lsp import ptxas
+from ptx_lsp.ide.cursor.measurements import Measurements
+from ptx_lsp.isa.target import Target
+from ptx_lsp.ptxas import INPUT, Outcome, PtxasError, Report
+from ptx_lsp.server.background_process import run
+from ptx_lsp.server.openfile import OpenFile
+from ptx_lsp.server.skeleton import MOST_BYTES
+from ptx_lsp.server.threads import Threads
+from ptx_lsp.text import Source
+
+_log = logging.getLogger(__name__)
+
+PAUSE = 0.3
+"""Seconds without an edit before ptxas runs."""
+TIMEOUT = 120.0
+"""Seconds that ptxas may take for a text."""
+_TIMEOUT_OF_VERSION = 10.0
+_KEPT = 100
+"""The number of texts whose results are kept."""
+
+State: TypeAlias = Literal["measured", "running", "failed", "off", "absent"]
+
+
+class Measured(NamedTuple):
+    """What ptxas says about one text. `problem` is the reason why there is no report, if any."""
+
+    state: State
+    version: str = ""
+    report: Report | None = None
+    problem: str = ""
+
+    @property
+    def figures(self) -> Measurements:
+        return Measurements(self.version, self.report.kernels if self.report is not None else {})
+
+
+class Choice(NamedTuple):
+    """The settings that determine whether and how ptxas runs on a file."""
+
+    is_on: bool = True
+    target: Target | None = None
+    """None for the file's own."""
+
+
+class _Program(NamedTuple):
+    path: Path
+    version: str
+    architectures: tuple[str, ...]
+
+
+class _Case:
+    """The state of one file."""
+
+    def __init__(self) -> None:
+        self.source: Source | None = None
+        self.choice = Choice()
+        self.key = b""
+        self.measured = Measured("running")
+        self.pause: asyncio.TimerHandle | None = None
+
+
+class Measuring:
+    """The runs of ptxas for all open files. Everything but ptxas itself is on the event loop; `measured` may
+    be called in any thread.
+    """
+
+    def __init__(self, threads: Threads, changed: Callable[[OpenFile], None]) -> None:
+        """`changed` is called when there is a new result, or a reason why there is none."""
+        self._threads = threads
+        self._changed = changed
+        self._cases: dict[OpenFile, _Case] = {}
+        self._queue: dict[OpenFile, None] = {}
+        """The file changed last is the last."""
+        self._results: OrderedDict[bytes, Measured] = OrderedDict()
+        self._path: Path | None = None
+        self._program: asyncio.Future[_Program | None] | None = None
+        self._current: tuple[OpenFile, asyncio.Future[Measured]] | None = None
+        self._working: asyncio.Future[None] | None = None
+
+    def use(self, path: Path | None) -> None:
+        """Uses this ptxas; None for the one that is found."""
+        self._path = path
+        self._program = None
+
+    def measured(self, file: OpenFile, source: Source) -> Measured:
+        """What is known about a text of a file."""
+        case = self._cases.get(file)
+        return case.measured if case is not None and case.source is source else Measured("running")
+
+    def schedule(self, file: OpenFile, choice: Choice) -> None:
+        """Call this after each change of a file or of its settings."""
+        case = self._cases.setdefault(file, _Case())
+        if case.source is file.source and case.choice == choice:
+            return
+        self._stop(file, case)
+        case.source, case.choice = file.source, choice
+        data = file.source.data
+        if not choice.is_on:
+            case.measured = Measured("off")
+            return
+        if len(data) > MOST_BYTES:
+            case.measured = Measured("off", problem="the file is too large for the editor")
+            return
+        case.key = blake2b(data, key=str(choice.target or "").encode()).digest()
+        known = self._results.get(case.key)
+        if known is not None:
+            self._results.move_to_end(case.key)
+            case.measured = known
+            self._changed(file)
+            return
+        case.measured = Measured("running")
+        case.pause = asyncio.get_running_loop().call_later(PAUSE, self._start, file)
+
+    def forget(self, file: OpenFile) -> None:
+        """Stops the work on a file that was closed."""
+        case = self._cases.pop(file, None)
+        if case is not None:
+            self._stop(file, case)
+
+    def close(self) -> None:
+        """Ends everything."""
+        for file in list(self._cases):
+            self.forget(file)
+        for one in (self._working, self._program):
+            if one is not None:
+                one.cancel()
+
+    def _stop(self, file: OpenFile, case: _Case) -> None:
+        self._queue.pop(file, None)
+        if case.pause is not None:
+            case.pause.cancel()
+        if self._current is not None and self._current[0] is file:
+            self._current[1].cancel()
+
+    # -- the work -------------------------------------------------------------------------------
+
+    def _start(self, file: OpenFile) -> None:
+        self._queue[file] = None
+        if self._working is None or self._working.done():
+            self._working = asyncio.ensure_future(self._work())
+
+    async def _work(self) -> None:
+        while self._queue:
+            file = next(reversed(self._queue))
+            del self._queue[file]
+            case = self._cases[file]
+            task = asyncio.ensure_future(self._measure(case))
+            self._current = file, task
+            try:
+                await asyncio.wait((task,))
+            finally:
+                self._current = None
+                task.cancel()  # if this is cancelled itself
+            if task.cancelled():
+                continue
+            case.measured = task.result()
+            if case.measured.state == "measured":
+                self._results[case.key] = case.measured
+                if len(self._results) > _KEPT:
+                    self._results.popitem(last=False)
+            self._changed(file)
+
+    async def _measure(self, case: _Case) -> Measured:
+        """Never raises an Exception: a failure is a result, too."""
+        try:
+            program = await self._found()
+            if program is None:
+                return Measured("absent", problem="no ptxas was found")
+        except PtxasError as error:
+            _log.warning("%s", error)
+            return Measured("absent", problem=str(error))
+        try:
+            assert case.source is not None
+            report = await _judge(program, case.source.data, case.choice.target)
+            return Measured("measured", program.version, report)
+        except PtxasError as error:
+            _log.warning("%s", error)
+            return Measured("failed", program.version, problem=str(error))
+        except Exception as error:
+            _log.exception("ptxas")
+            return Measured("failed", program.version, problem=f"{type(error).__name__}: {error}")
+
+    async def _found(self) -> _Program | None:
+        """The program; it is searched for once."""
+        if self._program is None:
+            self._program = asyncio.ensure_future(self._find())
+        return await asyncio.shield(self._program)
+
+    async def _find(self) -> _Program | None:
+        path = await self._threads.answer(ptxas.find, self._path)
+        if path is None:
+            return None
+        told = [await run([str(path), word], _TIMEOUT_OF_VERSION) for word in ("--version", "--help")]
+        version = ptxas.read_version(path, told[0].output)
+        _log.info("ptxas %s: %s", version, path)
+        return _Program(path, version, ptxas.read_architectures(told[1].output))
+
+
+async def _judge(program: _Program, data: bytes, target: Target | None) -> Report:
+    """The report of ptxas on a copy of the text. Raises PtxasError."""
+    if target is not None and str(target) not in program.architectures:
+        raise PtxasError(f"ptxas {program.version} does not support {target}")
+    arch = str(target) if target is not None else ptxas.architecture_among(data, program.architectures)
+    work = ptxas.judging(program.path, arch)
+    with tempfile.TemporaryDirectory(prefix="ptx-lsp-", ignore_cleanup_errors=True) as folder:
+        Path(folder, INPUT).write_bytes(data)
+        options = next(work)
+        while True:
+            outcome = await run([str(program.path.absolute()), *options], TIMEOUT, folder)
+            try:
+                options = work.send(outcome)
+            except StopIteration as done:
+                return _checked(outcome, done.value)
+
+
+def _checked(outcome: Outcome, report: Report) -> Report:
+    """Raises PtxasError if a program that accepts the text says nothing that ptxas would say."""
+    if outcome.status == 0 and not report.kernels and not report.functions and "ptxas" not in outcome.output:
+        raise PtxasError(f"ptxas printed {outcome.output[:60]!r}")
+    return report
