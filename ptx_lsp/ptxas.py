@@ -115,9 +115,9 @@ def find(explicit: Path | None = None) -> Path | None:
         return program
     roots = [os.environ.get(variable) for variable in _ROOTS]
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    folders += [os.path.join(root, "bin") for root in roots if root]
+    folders += [str(Path(root, "bin")) for root in roots if root]
     for folder in filter(os.path.isabs, folders):
-        found = shutil.which(os.path.join(folder, _NAME))
+        found = shutil.which(str(Path(folder, _NAME)))
         if found is not None:
             return Path(found)
     return in_packages(_PACKAGES, _NAME)

@@ -47,7 +47,9 @@ class _Session:
     async def run(self) -> int:
         self.server.connect(self._take)
         capabilities: Json = {"general": {"positionEncodings": ["utf-8"]}}
-        await self.request("initialize", {"processId": None, "rootUri": None, "capabilities": capabilities})
+        options: Json = {"ptxas": "off"}
+        params: Json = {"processId": None, "rootUri": None, "capabilities": capabilities}
+        await self.request("initialize", {**params, "initializationOptions": options})
         self._notify("initialized", {})
         start = time.perf_counter()
         item: Json = {"uri": self.uri, "languageId": "ptx", "version": 1, "text": self.text}

@@ -41,6 +41,8 @@ class Client(NamedTuple):
     related: bool = False
     commands: frozenset[str] = frozenset()
     """The commands that code lenses may use, from the initialization options."""
+    notifications: frozenset[str] = frozenset()
+    """The notifications beyond LSP that it handles, from the initialization options."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -83,6 +85,7 @@ class Client(NamedTuple):
             tags=any(one.tag_support is not None for one in diagnostics),
             related=any(one.related_information for one in diagnostics),
             commands=frozenset(texts(at(params.initialization_options, "commands"), ())),
+            notifications=frozenset(texts(at(params.initialization_options, "notifications"), ())),
         )
 
 

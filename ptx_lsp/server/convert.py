@@ -20,6 +20,7 @@ from ptx_lsp.server.client import Client
 from ptx_lsp.server.json import Json, JsonText
 from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
 
+_ORIGIN = "the source line"
 _SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
     "warning": types.DiagnosticSeverity.Warning,
@@ -135,16 +136,22 @@ class Converter:
 
     def link(self, found: Link) -> types.DocumentLink | None:
         """A link to a file relative to this one if the path is relative; None if that is unknown."""
-        path = PurePath(found.path)
+        target = self.uri_of(found.path)
+        if target is None:
+            return None
+        if found.line:
+            target += f"#L{found.line}" + (f",{found.column}" if found.column else "")
+        return types.DocumentLink(self.range(found.span), target)
+
+    def uri_of(self, name: str) -> str | None:
+        """The URI of a file that the text names; a relative name is relative to the text's own file."""
+        path = PurePath(name)
         if not path.is_absolute():
             own = to_fs_path(self.uri)
             if own is None:
                 return None
             path = PurePath(own).parent / path
-        target = from_fs_path(str(path))
-        if target is not None and found.line:
-            target += f"#L{found.line}" + (f",{found.column}" if found.column else "")
-        return types.DocumentLink(self.range(found.span), target)
+        return from_fs_path(str(path))
 
     # -- findings -------------------------------------------------------------------------------
 
@@ -156,6 +163,12 @@ class Converter:
             types.DiagnosticRelatedInformation(self.location(one.span), one.message)
             for one in found.related
         ]
+        origin = self._origin(found)
+        if origin is not None:
+            uri, line, column = origin
+            place = types.Position(line, column)
+            location = types.Location(uri, types.Range(place, place))
+            related.append(types.DiagnosticRelatedInformation(location, _ORIGIN))
         return types.Diagnostic(
             self.range(found.span),
             self._message(found),
@@ -170,7 +183,16 @@ class Converter:
         """The message, with its related places if the client cannot show them otherwise."""
         if self.client.related:
             return found.message
-        return "\n".join((found.message, *map(self._note, found.related)))
+        lines = [found.message, *map(self._note, found.related)]
+        if found.origin is not None:
+            lines.append(f"{_ORIGIN}: {found.origin.path}:{found.origin.line}")
+        return "\n".join(lines)
+
+    def _origin(self, found: Diagnostic) -> tuple[str, int, int] | None:
+        """The source line of a diagnostic: its URI, and the line and column from 0."""
+        if found.origin is None or (uri := self.uri_of(found.origin.path)) is None:
+            return None
+        return uri, found.origin.line - 1, found.origin.column - 1
 
     def _note(self, related: Related) -> str:
         return f"line {self.source.position(related.span.start).line + 1}: {related.message}"
@@ -189,14 +211,21 @@ class Converter:
         }
         if found.tag is not None and self.client.tags:
             fields["tags"] = [_TAGS[found.tag].value]
-        if found.related and self.client.related:
-            fields["relatedInformation"] = [
+        origin = self._origin(found)
+        if (found.related or origin is not None) and self.client.related:
+            related: list[Json] = [
                 {
                     "location": {"uri": self.uri, "range": self.json_range(one.span)},
                     "message": one.message,
                 }
                 for one in found.related
             ]
+            if origin is not None:
+                uri, line, column = origin
+                place: Json = {"line": line, "character": column}
+                location: Json = {"uri": uri, "range": {"start": place, "end": place}}
+                related.append({"location": location, "message": _ORIGIN})
+            fields["relatedInformation"] = related
         return fields
 
 

@@ -2,8 +2,8 @@
 
 A run starts after a pause in typing, on a copy of the text in a private folder. One program runs at a time,
 for the file that was changed last. A run is killed when its text changes, its file is closed or the server
-ends. Results are kept by the content of the text, so that undoing an edit shows them at once. Whatever ptxas
-does, only its own results are lost.
+ends. Results are kept by the content of the text, so that undoing an edit shows them at once. If ptxas
+fails in any way, only its own results are lost.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ State: TypeAlias = Literal["measured", "running", "failed", "off", "absent"]
 
 
 class Measured(NamedTuple):
-    """What ptxas says about one text. `problem` is the reason why there is no report, if any."""
+    """The answer of ptxas for one text. `problem` is the reason why there is no report, if any."""
 
     state: State
     version: str = ""
@@ -92,7 +92,7 @@ class Measuring:
         """The file changed last is the last."""
         self._results: OrderedDict[bytes, Measured] = OrderedDict()
         self._path: Path | None = None
-        self._program: asyncio.Future[_Program | None] | None = None
+        self._program: asyncio.Future[_Program | Measured] | None = None
         self._current: tuple[OpenFile, asyncio.Future[Measured]] | None = None
         self._working: asyncio.Future[None] | None = None
 
@@ -102,7 +102,7 @@ class Measuring:
         self._program = None
 
     def measured(self, file: OpenFile, source: Source) -> Measured:
-        """What is known about a text of a file."""
+        """The known answer of ptxas for a text of a file."""
         case = self._cases.get(file)
         return case.measured if case is not None and case.source is source else Measured("running")
 
@@ -112,7 +112,7 @@ class Measuring:
         if case.source is file.source and case.choice == choice:
             return
         self._stop(file, case)
-        case.source, case.choice = file.source, choice
+        case.source, case.choice, case.key = file.source, choice, b""
         data = file.source.data
         if not choice.is_on:
             case.measured = Measured("off")
@@ -163,6 +163,7 @@ class Measuring:
             file = next(reversed(self._queue))
             del self._queue[file]
             case = self._cases[file]
+            key = case.key
             task = asyncio.ensure_future(self._measure(case))
             self._current = file, task
             try:
@@ -172,22 +173,20 @@ class Measuring:
                 task.cancel()  # if this is cancelled itself
             if task.cancelled():
                 continue
-            case.measured = task.result()
-            if case.measured.state == "measured":
-                self._results[case.key] = case.measured
+            found = task.result()
+            if found.state == "measured":
+                self._results[key] = found
                 if len(self._results) > _KEPT:
                     self._results.popitem(last=False)
-            self._changed(file)
+            if self._cases.get(file) is case and case.key == key:  # not changed meanwhile
+                case.measured = found
+                self._changed(file)
 
     async def _measure(self, case: _Case) -> Measured:
         """Never raises an Exception: a failure is a result, too."""
-        try:
-            program = await self._found()
-            if program is None:
-                return Measured("absent", problem="no ptxas was found")
-        except PtxasError as error:
-            _log.warning("%s", error)
-            return Measured("absent", problem=str(error))
+        program = await self._found()
+        if isinstance(program, Measured):
+            return program
         try:
             assert case.source is not None
             report = await _judge(program, case.source.data, case.choice.target)
@@ -199,18 +198,22 @@ class Measuring:
             _log.exception("ptxas")
             return Measured("failed", program.version, problem=f"{type(error).__name__}: {error}")
 
-    async def _found(self) -> _Program | None:
-        """The program; it is searched for once."""
+    async def _found(self) -> _Program | Measured:
+        """The program, or why there is none; it is searched for once."""
         if self._program is None:
             self._program = asyncio.ensure_future(self._find())
         return await asyncio.shield(self._program)
 
-    async def _find(self) -> _Program | None:
-        path = await self._threads.answer(ptxas.find, self._path)
-        if path is None:
-            return None
-        told = [await run([str(path), word], _TIMEOUT_OF_VERSION) for word in ("--version", "--help")]
-        version = ptxas.read_version(path, told[0].output)
+    async def _find(self) -> _Program | Measured:
+        try:
+            path = await self._threads.answer(ptxas.find, self._path)
+            if path is None:
+                return Measured("absent", problem="ptxas was not found")
+            told = [await run([str(path), word], _TIMEOUT_OF_VERSION) for word in ("--version", "--help")]
+            version = ptxas.read_version(path, told[0].output)
+        except PtxasError as error:
+            _log.warning("%s", error)
+            return Measured("absent", problem=str(error))
         _log.info("ptxas %s: %s", version, path)
         return _Program(path, version, ptxas.read_architectures(told[1].output))
 

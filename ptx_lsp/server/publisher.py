@@ -50,6 +50,10 @@ class Publisher:
             self._refresh_pending.discard(file)
             self.refresh()
 
+    def expect_more(self, file: OpenFile) -> None:
+        """There will be further findings: the client is asked to request them."""
+        self._refresh_pending.add(file)
+
     def forget(self, file: OpenFile) -> None:
         """Clears the published diagnostics of a closed file."""
         self._refresh_pending.discard(file)

@@ -15,9 +15,12 @@ from pygls.uris import to_fs_path
 from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.config import FILE_NAMES
+from ptx_lsp.lint.configuration.selection import PTXAS
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
 from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.ptxas_messages import merge_messages
+from ptx_lsp.lint.results.debug_lines import SourceLocations
 from ptx_lsp.lint.results.metadata import metadata_beside
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
@@ -28,11 +31,18 @@ from ptx_lsp.server.diagnostics_scheduler import (
     DiagnosticsScheduler,
     FileDiagnostics,
 )
+from ptx_lsp.server.measuring import Choice, Measured, Measuring
 from ptx_lsp.server.memory import DELAY, MUCH, give_back
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.progress import Progress
 from ptx_lsp.server.publisher import Notify, Publisher, send
-from ptx_lsp.server.settings import SECTION, Configurations, EffectiveSettings, Settings
+from ptx_lsp.server.settings import (
+    SECTION,
+    Configurations,
+    EffectiveSettings,
+    Settings,
+    ptxas_path,
+)
 from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.targets import merged
 from ptx_lsp.server.threads import Threads
@@ -50,6 +60,8 @@ class View(NamedTuple):
     convert: Converter
     settings: EffectiveSettings
     client: Client
+    measured: Measured
+    """The known answer of ptxas for the text."""
 
     @property
     def module(self) -> Module:
@@ -60,7 +72,7 @@ class View(NamedTuple):
         """Figures of the kernels from elsewhere than the text; read from disk."""
         path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
         metadata = metadata_beside(Path(path)) if path is not None else None
-        return KnownFigures(self.settings.dynamic_shared, metadata)
+        return KnownFigures(self.settings.dynamic_shared, metadata, self.measured.figures)
 
     def offset(self, position: types.Position) -> int:
         return self.convert.offset(position)
@@ -82,6 +94,8 @@ class Session:
         self._giving_back: asyncio.TimerHandle | None = None
         self._initial = self.settings = Settings()
         """The settings for all files that the client sent unrequested."""
+        self._notify = notify
+        self.measuring = Measuring(self.threads, self._report_measurement)
         self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
         policy = DiagnosticsPolicy(
@@ -99,12 +113,17 @@ class Session:
     def initialize(self, params: types.InitializeParams) -> None:
         self.client = Client.of(params)
         self._initial = self.settings = Settings.read(params.initialization_options)
+        path, problem = ptxas_path(params.initialization_options, self.client.folders)
+        self.measuring.use(path)
+        if problem is not None:
+            self.report_error(problem)
 
     def close(self) -> None:
         """The client has disconnected."""
         for task in self._tasks:
             task.cancel()
         self.scheduler.close()
+        self.measuring.close()
         self.threads.close()
 
     def start(self, work: Coroutine[object, object, None]) -> None:
@@ -140,13 +159,14 @@ class Session:
         if not params.content_changes:
             file.count(params.text_document.version)
         if file in self._effective_settings:
-            self.scheduler.schedule(file)
+            self._analyse(file)
 
     def close_file(self, uri: str) -> None:
         file = self.files.pop(uri, None)
         if file is not None:
             self._effective_settings.pop(file, None)
             self.scheduler.forget(file)
+            self.measuring.forget(file)
             self.publisher.forget(file)
             self._closed_bytes += len(file.source.data)
             if self._giving_back is not None:
@@ -169,7 +189,8 @@ class Session:
 
     def view_of(self, file: OpenFile, snapshot: Snapshot) -> View:
         convert = Converter(file.uri, snapshot.source, self.client)
-        return View(file, snapshot, convert, self.effective_settings(file), self.client)
+        measured = self.measuring.measured(file, snapshot.source)
+        return View(file, snapshot, convert, self.effective_settings(file), self.client, measured)
 
     def effective_settings(self, file: OpenFile) -> EffectiveSettings:
         """The settings of a file, at least until the client has sent more."""
@@ -204,7 +225,7 @@ class Session:
         if self._effective_settings.get(file) != wanted:
             self._effective_settings[file] = wanted
             file.set_targets(wanted.targets)
-            self.scheduler.schedule(file)
+            self._analyse(file)
 
     def configure_all(self) -> None:
         self.configurations.forget()
@@ -268,12 +289,43 @@ class Session:
         found = await self.scheduler.diagnostics(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
+    def _analyse(self, file: OpenFile) -> None:
+        """Analyses a file that has changed, or whose settings have."""
+        wanted = self.effective_settings(file)
+        self.measuring.schedule(file, Choice(wanted.settings.ptxas, wanted.target))
+        self.scheduler.schedule(file)
+
+    def _report_measurement(self, file: OpenFile) -> None:
+        """Called when ptxas has finished, or has failed."""
+        if self.client.refreshes_lenses:
+            send(self.server.workspace_code_lens_refresh(None))
+        if MEASURED in self.client.notifications:
+            self._notify(MEASURED, {"textDocument": {"uri": file.uri}})
+        report = self.measuring.measured(file, file.source).report
+        if report is not None and report.messages:
+            self.publisher.expect_more(file)
+            self.scheduler.schedule(file)
+
     def _compute_diagnostics(self, file: OpenFile, lintings: Sequence[LintSession]) -> list[Diagnostic]:
         """The findings to publish; runs in the scheduler's thread."""
-        linting = lintings[0]
-        rules, source = self.effective_settings(file).rules, linting.module.document.source
+        module = lintings[0].module
+        source = module.document.source
         if len(source.data) > MOST_BYTES:
             return [_too_large(source)]
+        found = self._own_diagnostics(file, lintings)
+        report = self.measuring.measured(file, source).report
+        rules = self.effective_settings(file).rules
+        if report is None or not report.messages or not lintings[0].is_complete or PTXAS not in rules.names:
+            return found
+        origins = SourceLocations(module)
+        _, added = merge_messages(
+            found, report.messages, source, Suppressions(source), lambda offset: origins.of(offset)[1]
+        )
+        return _worst(sorted([*found, *rules.judged(added)], key=lambda one: one.span), source)
+
+    def _own_diagnostics(self, file: OpenFile, lintings: Sequence[LintSession]) -> list[Diagnostic]:
+        linting = lintings[0]
+        rules, source = self.effective_settings(file).rules, linting.module.document.source
         if len(lintings) > 1:
             everything = suppressed(merged(lintings, rules), source, rules.names)
             return _worst(everything, source)
@@ -339,6 +391,8 @@ def _too_many(source: Source, total: int) -> Diagnostic:
 
 
 _IGNORING = b"ptx-lint:"
+MEASURED = "ptx/measured"
+"""The notification that ptxas has finished with a file, or has failed."""
 MOST_TOLD = 1_000
 """The maximum number of findings per file. VS Code shows no more, and sending them at each keystroke takes
 long.

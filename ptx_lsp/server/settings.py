@@ -34,6 +34,8 @@ class Settings(NamedTuple):
     code_lens: bool = True
     dynamic_shared: int | None = None
     """Bytes of dynamic shared memory per block."""
+    ptxas: bool = True
+    """Whether ptxas runs in the background, if there is one."""
     workspace_diagnostics: bool = False
     """Whether files that are not open are also checked."""
 
@@ -53,6 +55,7 @@ class Settings(NamedTuple):
             _flag(at(hints, "literals"), own.literals),
             _flag(at(lens, "enabled"), own.code_lens),
             _bytes(at(given, "dynamicSharedMemory"), own.dynamic_shared),
+            {"auto": True, "off": False}.get(_text(at(given, "ptxas"), ""), own.ptxas),
             _flag(at(given, "workspaceDiagnostics"), own.workspace_diagnostics),
         )
 
@@ -130,6 +133,24 @@ class Configurations:
         if rules not in self._chosen:
             self._chosen[rules] = tuple(rules.chosen())
         return self._chosen[rules]
+
+
+def ptxas_path(options: object, folders: Iterable[str]) -> tuple[Path | None, str | None]:
+    """The ptxas that the initialization options name, and what is wrong with it.
+
+    Only they can name one, and it must be outside the workspace: other settings may come from the workspace,
+    which must not choose the program that runs.
+    """
+    given = _text(at(at(options, SECTION) or options, "ptxasPath"), "")
+    if not given:
+        return None, None
+    path = Path(given).expanduser()
+    if not path.is_absolute():
+        return None, f"the setting `ptxasPath` is not an absolute path: `{given}`"
+    inside = [Path(root).resolve() for folder in folders if (root := to_fs_path(folder)) is not None]
+    if any(path.resolve().is_relative_to(root) for root in inside):
+        return None, f"the setting `ptxasPath` names a program in the workspace, which is not run: `{given}`"
+    return path, None
 
 
 def _targets(names: Iterable[str]) -> tuple[tuple[Target, ...], str | None]:

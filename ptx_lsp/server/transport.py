@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -42,7 +43,7 @@ def serve_stdio(receiver: Receiver) -> int:
         output.write(data)
         output.flush()
 
-    return asyncio.run(_serve(receiver, read, write))
+    return _run(receiver, read, write)
 
 
 def serve_tcp(make_receiver: Callable[[], Receiver], host: str, port: int) -> int:
@@ -55,7 +56,24 @@ def serve_tcp(make_receiver: Callable[[], Receiver], host: str, port: int) -> in
             with connection:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 read = partial(connection.recv, _PIECE)
-                asyncio.run(_serve(make_receiver(), read, connection.sendall))
+                _run(make_receiver(), read, connection.sendall)
+
+
+class _EndedError(Exception):
+    """A signal asked this process to end."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+def _run(receiver: Receiver, read: Callable[[], bytes], write: Callable[[bytes], object]) -> int:
+    """Serves one client. If a signal ends this process, the programs that it runs are killed before."""
+    try:
+        return asyncio.run(_serve(receiver, read, write))
+    except _EndedError as error:
+        signal.signal(error.number, signal.SIG_DFL)
+        os.kill(os.getpid(), error.number)
+        raise
 
 
 async def _serve(
@@ -64,6 +82,15 @@ async def _serve(
     """Serves until the client sends `exit` or disconnects. Disconnecting without `exit` is an error: 1."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
+    ended_by: list[int] = []
+
+    def end(number: int) -> None:
+        ended_by.append(number)
+        done.set()
+
+    if sys.platform != "win32":
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, end, number)
 
     def send(data: bytes) -> None:
         try:
@@ -89,6 +116,8 @@ async def _serve(
     Thread(target=read_all, name="reader", daemon=True).start()
     await done.wait()
     receiver.disconnect()
+    if ended_by:
+        raise _EndedError(ended_by[0])
     return 1 if receiver.exit_code is None else receiver.exit_code
 
 

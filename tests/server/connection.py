@@ -36,7 +36,10 @@ class ResponseError(Exception):
 
 
 class Connection:
-    """A server process and what it has sent. Every wait ends: after `patience` seconds with TimeoutError."""
+    """A server process and what it has sent. Every wait ends: after `patience` seconds with TimeoutError.
+
+    ptxas is off unless `options` say otherwise: what the tests expect must not depend on the machine.
+    """
 
     def __init__(
         self,
@@ -70,7 +73,7 @@ class Connection:
                 "rootUri": None,
                 "workspaceFolders": listed or None,
                 "capabilities": capabilities if capabilities is not None else {},
-                "initializationOptions": options,
+                "initializationOptions": {"ptxas": "off", **(options if isinstance(options, dict) else {})},
             },
         )
         self.notify("initialized", {})

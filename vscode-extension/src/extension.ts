@@ -49,6 +49,12 @@ export function activate(context: vscode.ExtensionContext): Api {
     }
   };
   watch(context, running, status, pressure, show);
+  context.subscriptions.push(
+    running.onMeasured((uri) => {
+      kernels.forget(uri);
+      show(new Set([uri]));
+    }),
+  );
   commands(context, running, kernels, pressure);
   for (const [name, panel] of Object.entries(panels)) {
     context.subscriptions.push(
@@ -122,7 +128,7 @@ function watch(
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('ptx.server')) {
+      if (change.affectsConfiguration('ptx.server') || change.affectsConfiguration('ptx.ptxasPath')) {
         void running.restart();
       } else if (change.affectsConfiguration('ptx')) {
         show();

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { KERNEL_REPORT, type Kernel, type KernelReport } from './protocol.js';
 import type { Server } from './server.js';
 import { toRange } from './text.js';
-import { bytes, dynamicShared, findings, occupancy, registers, registersInShort, short } from './wording.js';
+import { bytes, dynamicShared, estimated, findings, occupancy, ptxasState, registers, registersInShort, short } from './wording.js';
 
 export class KernelItem extends vscode.TreeItem {
   override readonly contextValue = 'kernel';
@@ -37,6 +37,7 @@ export class KernelItem extends vscode.TreeItem {
     const { branches } = kernel;
     const rows: [string, string, string][] = [
       ['Registers', registers(kernel), 'chip'],
+      ...(kernel.measured ? ([['Estimate', estimated(kernel), 'chip']] as [string, string, string][]) : []),
       ['Occupancy', occupancy(kernel), 'graph-line'],
       ['Limited by', kernel.occupancy.limiters?.join(', ') || 'nothing', 'arrow-down'],
       ['Block', `${kernel.threadsPerBlock ?? '?'} threads (${kernel.threadsSource ?? 'unknown'})`, 'layout'],
@@ -71,6 +72,7 @@ class FileItem extends vscode.TreeItem {
     super(uri, vscode.TreeItemCollapsibleState.Expanded);
     this.id = uri.toString();
     this.description = `${report.target ?? 'no target'}, PTX ${report.ptxVersion ?? '?'}`;
+    this.tooltip = `${uri.fsPath}\n${ptxasState(report)}`;
     this.iconPath = vscode.ThemeIcon.File;
   }
 }
@@ -93,6 +95,11 @@ export class Kernels implements vscode.TreeDataProvider<Item>, vscode.Disposable
       }
     }
     this.changed.fire(undefined);
+  }
+
+  /** ptxas has finished with a document: its report is requested again. */
+  forget(uri: string): void {
+    this.reports.delete(uri);
   }
 
   /** Requested once per version of a document. */

@@ -33,6 +33,16 @@ export interface Kernel {
     peakLive: number | null;
     limit: number | null;
   };
+  /** What ptxas reports for the current text; null if it has not yet. */
+  measured: {
+    registers: number | null;
+    spillStoreBytes: number | null;
+    spillLoadBytes: number | null;
+    stackBytes: number | null;
+    sharedBytes: number | null;
+    /** The version of ptxas. */
+    ptxas: string;
+  } | null;
   sharedBytes: number | null;
   dynamicShared: DynamicShared | null;
   localBytes: number | null;
@@ -50,8 +60,12 @@ export interface KernelReport {
   ptxVersion: string | null;
   target: string | null;
   targets: string[];
+  ptxas: { state: 'measured' | 'running' | 'failed' | 'absent' | 'off'; version: string | null; problem: string | null };
   kernels: Kernel[];
 }
+
+/** The notification that ptxas has finished with a file, or has failed. */
+export const MEASURED = 'ptx/measured';
 
 /** Parameters that the user can vary. */
 export interface Shape {

@@ -10,6 +10,7 @@ import {
 } from 'vscode-languageclient/node';
 
 import { expand, find, NotThere, programFolders, type Found, type Places } from './finding.js';
+import { MEASURED } from './protocol.js';
 import { selectedPython } from './python.js';
 import { Trace } from './trace.js';
 import { isOlder, LEAST_VERSION } from './version.js';
@@ -36,6 +37,9 @@ export class Server implements vscode.Disposable {
   private current: State = 'stopped';
   private readonly changed = new vscode.EventEmitter<State>();
   readonly onState = this.changed.event;
+  private readonly measured = new vscode.EventEmitter<string>();
+  /** ptxas has finished with the document of this URI, or has failed. */
+  readonly onMeasured = this.measured.event;
   /** The message to show if something is wrong. */
   readonly log = vscode.window.createOutputChannel('PTX Language Server', { log: true });
   private readonly trace = new Trace();
@@ -88,6 +92,7 @@ export class Server implements vscode.Disposable {
 
   dispose(): void {
     this.changed.dispose();
+    this.measured.dispose();
     this.trace.dispose();
     this.log.dispose();
   }
@@ -153,7 +158,11 @@ export class Server implements vscode.Disposable {
         revealOutputChannelOn: RevealOutputChannelOn.Never,
         synchronize: { configurationSection: 'ptx' },
         // `commands` lists the commands that code lenses may use.
-        initializationOptions: { ptx: settings, commands: ['ptx.occupancy', 'ptx.preview'] },
+        initializationOptions: {
+          ptx: settings,
+          commands: ['ptx.occupancy', 'ptx.preview'],
+          notifications: [MEASURED],
+        },
         initializationFailedHandler: () => false, // reported below
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue }),
@@ -163,6 +172,9 @@ export class Server implements vscode.Disposable {
           },
         },
       },
+    );
+    client.onNotification(MEASURED, ({ textDocument }: { textDocument: { uri: string } }) =>
+      this.measured.fire(vscode.Uri.parse(textDocument.uri).toString()),
     );
     this.client = client;
     this.way = found;

@@ -1,16 +1,47 @@
 /** Metrics as text; `?` stands for an unknown value and `~` for an estimate. */
 
-import type { DynamicShared, Kernel } from './protocol.js';
+import type { DynamicShared, Kernel, KernelReport } from './protocol.js';
 
-export function registersInShort({ registers: { estimate } }: Kernel): string {
+export function registersInShort({ registers: { estimate }, measured }: Kernel): string {
+  if (typeof measured?.registers === 'number') {
+    return `${measured.registers} registers`;
+  }
   return estimate === null ? '? registers' : `~${estimate} registers`;
 }
 
-/** With the estimate's interval. */
+/** As ptxas measured them, else the estimate with its interval. */
 export function registers(kernel: Kernel): string {
-  const { estimate, low, high } = kernel.registers;
-  const interval = estimate !== null && low !== null && high !== null && low !== high ? ` (${low} to ${high})` : '';
-  return registersInShort(kernel) + interval;
+  const { measured } = kernel;
+  return typeof measured?.registers === 'number'
+    ? `${measured.registers} registers, ${spills(measured)} (ptxas ${measured.ptxas})`
+    : estimated(kernel);
+}
+
+/** The estimate with its interval. */
+export function estimated({ registers: { estimate, low, high } }: Kernel): string {
+  if (estimate === null) {
+    return '? registers';
+  }
+  const interval = low !== null && high !== null && low !== high ? ` (${low} to ${high})` : '';
+  return `~${estimate} registers${interval}`;
+}
+
+function spills({ spillStoreBytes: stores, spillLoadBytes: loads }: NonNullable<Kernel['measured']>): string {
+  return stores || loads ? `spills ${stores ?? 0} bytes, reloads ${loads ?? 0}` : '0 spills';
+}
+
+/** The state of ptxas for a file, in words. */
+export function ptxasState({ ptxas: { state, version, problem } }: KernelReport): string {
+  switch (state) {
+    case 'measured':
+      return `ptxas ${version ?? ''}`;
+    case 'running':
+      return 'ptxas is running';
+    case 'off':
+      return problem ? `no ptxas: ${problem}` : 'ptxas is turned off';
+    default:
+      return problem ?? 'ptxas failed';
+  }
 }
 
 /** Shortens a name: C++ names can have hundreds of letters. */

@@ -64,8 +64,9 @@ def title(module: Module, lens: Lens, known: KnownFigures = NOTHING_KNOWN) -> st
         return f"{count} reference{'s' if count != 1 else ''}"
     count = len(function.body.instructions)
     if count > MANY:
-        return f"{count} instructions"
-    return figures_in_words(kernel_metrics(function, known))
+        measured = known.measured.registers_text(known.measured.applied_to(Kernel(lens.name, 0, None)))
+        return " | ".join(filter(None, (measured, f"{count} instructions")))
+    return figures_in_words(kernel_metrics(function, known), known)
 
 
 def _comments(module: Module) -> tuple[LaunchComment, ...]:
@@ -87,10 +88,10 @@ def references_of(module: Module, function: Function) -> tuple[Span, ...]:
     return tuple(one.span for one in found if one.use != "declaration")
 
 
-def figures_in_words(row: Kernel) -> str:
+def figures_in_words(row: Kernel, known: KnownFigures = NOTHING_KNOWN) -> str:
     """`about 30 registers (26 to 34) | 75 % occupancy, limited by registers | 2 divergent branches of 9`."""
     found = row.occupancy
-    parts = [registers_text(row)]
+    parts = [known.measured.registers_text(row) or registers_text(row)]
     if found.percent is not None and not found.blocks_per_sm:
         parts.append(f"cannot be launched: {limiters_text(row)}")
     elif found.percent is not None:

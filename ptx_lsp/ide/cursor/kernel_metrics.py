@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.facts import fact, is_computed
+from ptx_lsp.ide.cursor.measurements import NOT_MEASURED, Measurements
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
 from ptx_lsp.lint.results.kernels import kernel, with_dynamic_shared
@@ -25,6 +26,7 @@ class KnownFigures(NamedTuple):
     dynamic_shared: int | None = None
     """Bytes per block, from the settings."""
     metadata: Metadata | None = None
+    measured: Measurements = NOT_MEASURED
 
 
 NOTHING_KNOWN = KnownFigures()
@@ -35,7 +37,8 @@ def kernel_metrics(function: Function, known: KnownFigures = NOTHING_KNOWN) -> K
     `peak_live` is that of the PTX, as along its lines; None where that would take long.
     """
     row = _metrics(function) if calls(function) else _cached_metrics(function)
-    return with_dynamic_shared(row, dynamic_shared(function, known.dynamic_shared, known.metadata))
+    row = with_dynamic_shared(row, dynamic_shared(function, known.dynamic_shared, known.metadata))
+    return known.measured.applied_to(row)
 
 
 def is_cached(function: Function) -> bool:

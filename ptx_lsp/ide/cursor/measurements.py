@@ -1,4 +1,4 @@
-"""What ptxas measured for the kernels of a text, where it ran."""
+"""The measurements of ptxas for the kernels of a text, if it ran."""
 
 from __future__ import annotations
 

@@ -81,16 +81,19 @@ def _lines(
         lines.append(f"{count} instruction{'s' if count != 1 else ''}")
         is_small = count <= _SOON
         if symbol.is_kernel and (is_small or is_cached(function)):
-            lines += kernel_lines(kernel_metrics(function, known), function)
+            lines += kernel_lines(kernel_metrics(function, known), function, known)
     if not symbol.is_kernel or used:
         lines.append(f"used {len(used)} times" if len(used) != 1 else "used once")
     return lines
 
 
-def kernel_lines(row: Kernel, function: Function) -> list[str]:
+def kernel_lines(
+    row: Kernel, function: Function, known: KnownFigures = NOTHING_KNOWN
+) -> list[str]:
     """The metrics of a kernel, one per line, each labelled with its kind."""
-    registers, occupied = registers_text(row), occupancy_text(row)
-    lines = [f"estimated: {registers}" if registers else "", occupied]
+    used, registers = known.measured.registers_text(row), registers_text(row)
+    lines = [f"measured: {used}" if used else "", f"estimated: {registers}" if registers else ""]
+    lines.append(occupancy_text(row))
     if row.registers.peak_live is not None:
         lines.append(f"at most {row.registers.peak_live} registers live at once in the PTX")
     memory = [

@@ -12,7 +12,8 @@ from analyses.control_flow.cfg import cfg
 from analyses.instructions.uses_and_defs import instructions
 from analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
-from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics
+from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures, kernel_metrics
+from ptx_lsp.ide.cursor.measurements import NOT_MEASURED
 from ptx_lsp.ide.cursor.uniformity_text import branch_uniformity
 from ptx_lsp.ide.panels.flow_picture import block_name, picture
 from ptx_lsp.ide.panels.layered_layout import TooLargeError
@@ -27,7 +28,7 @@ from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 from ptx_lsp.lint.results.flow import flow, pressure_along
-from ptx_lsp.lint.results.report import DynamicShared
+from ptx_lsp.lint.results.report import DynamicShared, Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
@@ -41,20 +42,35 @@ from ptx_lsp.text import Span
 @panel_with_findings("ptx/kernelReport")
 def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
     """All kernels of a file with their metrics."""
-    module, target = view.module, _target(asked)
+    module, target, known = view.module, _target(asked), view.known
     if target is not None and target != module.target:
         module = Module(module.document, None, target)
+        known = known._replace(measured=NOT_MEASURED)
+    measured = view.measured
     launched = {one.entry for one in launch_comments(module)}
     return {
         "ptxVersion": str(module.version) if module.version else None,
         "target": str(module.target) if module.target else None,
         "targets": _targets(),
-        "kernels": [_kernel(view, one, findings, launched) for one in _kernels(module)],
+        "ptxas": {
+            "state": measured.state,
+            "version": measured.version or None,
+            "problem": measured.problem or None,
+        },
+        "kernels": [
+            _kernel(view, one, findings, launched, known) for one in _kernels(module)
+        ],
     }
 
 
-def _kernel(view: View, function: Function, findings: FileDiagnostics, launched: set[str]) -> Json:
-    row = kernel_metrics(function, view.known)
+def _kernel(
+    view: View,
+    function: Function,
+    findings: FileDiagnostics,
+    launched: set[str],
+    given: KnownFigures,
+) -> Json:
+    row = kernel_metrics(function, given)
     start, end = function.item.start, function.item.end
     counts = Counter(one.severity for one in findings.diagnostics if start <= one.span.start < end)
     registers, known = row.registers, row.occupancy
@@ -69,6 +85,7 @@ def _kernel(view: View, function: Function, findings: FileDiagnostics, launched:
             "peakLive": registers.peak_live,
             "limit": registers.limit,
         },
+        "measured": _measured(row, given.measured.version),
         "sharedBytes": row.shared_bytes,
         "dynamicShared": _dynamic_shared(row.dynamic_shared),
         "localBytes": row.local_bytes,
@@ -89,6 +106,20 @@ def _kernel(view: View, function: Function, findings: FileDiagnostics, launched:
         },
         "findings": {severity: counts[severity] for severity in SEVERITIES},
         "canPreview": function.name in launched,
+    }
+
+
+def _measured(row: Kernel, version: str) -> Json:
+    found = row.measured
+    if found is None:
+        return None
+    return {
+        "registers": row.registers.measured,
+        "spillStoreBytes": found.spill_store_bytes,
+        "spillLoadBytes": found.spill_load_bytes,
+        "stackBytes": found.stack_bytes,
+        "sharedBytes": found.shared_bytes,
+        "ptxas": version,
     }
 
 

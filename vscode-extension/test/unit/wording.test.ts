@@ -10,6 +10,7 @@ const KERNEL: Kernel = {
   range: AT,
   selectionRange: AT,
   registers: { estimate: 30, low: 26, high: 34, peakLive: 24, limit: null },
+  measured: null,
   sharedBytes: 0,
   dynamicShared: { bytes: 0, source: 'none' },
   localBytes: 0,
@@ -26,6 +27,14 @@ test('an estimate is told as one, with its interval', () => {
   assert.equal(registers(KERNEL), '~30 registers (26 to 34)');
   const exact = { ...KERNEL, registers: { ...KERNEL.registers, low: 30, high: 30 } };
   assert.equal(registers(exact), '~30 registers');
+});
+
+test('what ptxas measured is told with its version', () => {
+  const measured = { registers: 32, spillStoreBytes: 0, spillLoadBytes: 0, stackBytes: 0, sharedBytes: 0, ptxas: '13.5' };
+  assert.equal(registers({ ...KERNEL, measured }), '32 registers, 0 spills (ptxas 13.5)');
+  assert.equal(registersInShort({ ...KERNEL, measured }), '32 registers');
+  const spilled = { ...measured, spillStoreBytes: 8, spillLoadBytes: 12 };
+  assert.equal(registers({ ...KERNEL, measured: spilled }), '32 registers, spills 8 bytes, reloads 12 (ptxas 13.5)');
 });
 
 test('a long name keeps its beginning and its end', () => {
