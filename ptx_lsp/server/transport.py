@@ -20,6 +20,8 @@ from typing import Protocol
 
 _log = logging.getLogger(__name__)
 _PIECE = 1 << 16
+_ENDING = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+"""The signals that end the server."""
 
 
 class Receiver(Protocol):
@@ -59,38 +61,44 @@ def serve_tcp(make_receiver: Callable[[], Receiver], host: str, port: int) -> in
                 _run(make_receiver(), read, connection.sendall)
 
 
-class _EndedError(Exception):
-    """A signal asked this process to end."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
 def _run(receiver: Receiver, read: Callable[[], bytes], write: Callable[[bytes], object]) -> int:
     """Serves one client. If a signal ends this process, the programs that it runs are killed before."""
+    ended_by: list[int] = []
+    stops: list[Callable[[], None]] = []
+
+    def end(number: int, _: object) -> None:
+        ended_by.append(number)
+        for stop in stops:
+            stop()
+
+    earlier = {number: signal.signal(number, end) for number in _ENDING}
     try:
-        return asyncio.run(_serve(receiver, read, write))
-    except _EndedError as error:
-        signal.signal(error.number, signal.SIG_DFL)
-        os.kill(os.getpid(), error.number)
-        raise
+        status = asyncio.run(_serve(receiver, read, write, stops))
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+    if ended_by:
+        os.kill(os.getpid(), ended_by[0])
+    return status
 
 
 async def _serve(
-    receiver: Receiver, read: Callable[[], bytes], write: Callable[[bytes], object]
+    receiver: Receiver,
+    read: Callable[[], bytes],
+    write: Callable[[bytes], object],
+    stops: list[Callable[[], None]],
 ) -> int:
-    """Serves until the client sends `exit` or disconnects. Disconnecting without `exit` is an error: 1."""
+    """Serves until the client sends `exit` or disconnects. Disconnecting without `exit` is an error: 1. A
+    function that ends this early is added to `stops`.
+    """
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
-    ended_by: list[int] = []
 
-    def end(number: int) -> None:
-        ended_by.append(number)
-        done.set()
+    def stop() -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(done.set)
 
-    if sys.platform != "win32":
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, end, number)
+    stops.append(stop)
 
     def send(data: bytes) -> None:
         try:
@@ -116,8 +124,6 @@ async def _serve(
     Thread(target=read_all, name="reader", daemon=True).start()
     await done.wait()
     receiver.disconnect()
-    if ended_by:
-        raise _EndedError(ended_by[0])
     return 1 if receiver.exit_code is None else receiver.exit_code
 
 
