@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -24,12 +25,12 @@ from ptx_lsp.model.function_wakes import having_directives, woken_by
 from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, wakes_of, waking
-from ptx_lsp.model.instructions.woken_facts import flattened
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
 _SPACES: Final = ("global", "shared", "local", "const")
+_NAMED: Final = frozenset({*_SPACES, "param"})
 _PRESERVING: Final = InstructionWake(opcodes=("mov", "cvta", "add", "sub", "ld"))
 """Instructions whose results may have provenance."""
 _MEMORY: Final = InstructionWake(opcodes=("ld", "ldu", "st", "atom", "red"), features=ADDRESS)
@@ -91,17 +92,20 @@ class PointerProvenance:
     """The provenance of registers. A register with unchanged provenance keeps the same object after an edit.
     """
 
-    __slots__ = ("flow", "indices", "of_registers")
+    __slots__ = ("flow", "in_variables", "indices", "of_registers")
 
     def __init__(
         self,
         of_registers: dict[Register, Provenance],
         indices: frozenset[int],
+        in_variables: frozenset[int],
         flow: FunctionInstructions,
     ) -> None:
         self.of_registers = of_registers
         self.indices = indices
         """The indices of these registers."""
+        self.in_variables = in_variables
+        """The indices of those that point into a known variable."""
         self.flow = flow
 
     def is_valid_after(self, change: InstructionRangeEdit, flow: FunctionInstructions) -> bool:
@@ -137,12 +141,13 @@ def pointer_provenance(function: Function, earlier: Previous[PointerProvenance] 
     """The provenance of the registers of `function` that have one."""
     flow = instructions(function)
     if earlier is not None and earlier.value.is_valid_after(earlier.change, flow):
-        return PointerProvenance(earlier.value.of_registers, earlier.value.indices, flow)
+        before = earlier.value
+        return PointerProvenance(before.of_registers, before.indices, before.in_variables, flow)
     sources = waking(function, _SOURCES)
     if is_awake(function, _LOADED) and function.is_kernel and _has_pointer_parameter(function):
         sources = sources + waking(function, _LOADED)
     if not sources:
-        return PointerProvenance({}, _NOWHERE, flow)
+        return PointerProvenance({}, _NOWHERE, _NOWHERE, flow)
     found = _Tracing(function).run(set(sources))
     if earlier is None:
         return found
@@ -177,19 +182,29 @@ def _accesses(function: Function, earlier: Previous[_Accesses] | None) -> _Acces
     found: dict[int, tuple[PointerAccess, ...]] = {}
     if provenance.indices or changed:
         flow = instructions(function)
+        kinds = flow.kinds
         for number in waking(function, _MEMORY):
-            if first <= number < end or not changed.isdisjoint(flow.uses[number]):
-                found[number] = _pointer_accesses(function, number, provenance.of_registers)
+            uses = flow.uses[number]
+            if first <= number < end or not changed.isdisjoint(uses):
+                if provenance.in_variables.isdisjoint(uses) and names_space(kinds[number].shape.spelling):
+                    if earlier is not None:
+                        found[number] = ()
+                else:
+                    found[number] = accesses_at(function, number)
     return _Accesses(kept.replaced(found), provenance)
 
 
 def pointer_accesses(function: Function) -> InstructionResults[PointerAccess]:
-    """Accesses through registers with provenance."""
+    """Accesses through registers with provenance, except those that name a state space and whose variable is
+    unknown: their provenance says nothing more.
+    """
     return _accesses(function).found if is_awake(function, _MEMORY) else _NO_ACCESSES
 
 
-register_accesses = flattened(_MEMORY, pointer_accesses)
-"""The register accesses of a function, in order."""
+@lru_cache(maxsize=4096)
+def names_space(spelling: str) -> bool:
+    """Whether an instruction names the state space of its address."""
+    return "::" in spelling or not _NAMED.isdisjoint(spelling.split("."))
 
 
 def _changed(
@@ -204,10 +219,9 @@ def _changed(
     return frozenset([index for index in indices if index is not None])
 
 
-def _pointer_accesses(
-    function: Function, number: int, known: dict[Register, Provenance]
-) -> tuple[PointerAccess, ...]:
+def accesses_at(function: Function, number: int) -> tuple[PointerAccess, ...]:
     """The accesses of an instruction at addresses with provenance."""
+    known = pointer_provenance(function).of_registers
     node = function.body.instructions[number]
     found: list[PointerAccess] = []
     for operand in node.operands:
@@ -236,9 +250,12 @@ class _Tracing:
         writes = Counter(chain.from_iterable(flow.defs))
         given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
         indices: set[int] = set()
+        all_uses = flow.uses
         for number in waking(function, _PRESERVING):
+            if indices.isdisjoint(all_uses[number]) and number not in sources:
+                continue
             defs = flow.defs[number]
-            if len(defs) != 1 or (number not in sources and indices.isdisjoint(flow.uses[number])):
+            if len(defs) != 1:
                 continue
             if flow.partial_defs[number] or writes[defs[0]] != 1:
                 continue
@@ -247,7 +264,8 @@ class _Tracing:
             if origin is not None:
                 self.known[register] = origin
                 indices.add(defs[0])
-        return PointerProvenance(self.known, frozenset(indices), flow)
+        named = [index for index in indices if self.known[flow.register(index)].variable is not None]
+        return PointerProvenance(self.known, frozenset(indices), frozenset(named), flow)
 
     def provenance_of(self, writer: nodes.Instruction) -> Provenance | None:
         """The provenance that an instruction gives its result."""

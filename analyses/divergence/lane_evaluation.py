@@ -16,9 +16,11 @@ from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.lane_arithmetic import UNIFORM, LaneOffsets, constant, transfer
 from analyses.divergence.lane_sources import LaneSources
 from analyses.divergence.uniformity import Uniformity
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.instructions.features import GUARDED
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.process_tables import process_table
 from ptx_lsp.syntax import nodes
 
 _WARP: Final = int(UniformityLevel.WARP)
@@ -43,6 +45,9 @@ class _Evaluation:
         self.sources = sources
         self.known = known
         self.form = uniformity.ssa
+        self.levels = uniformity.levels
+        self.phis = uniformity.ssa.phis
+        self.shapes = uniformity.transfers.shapes
         self.values = uniformity.ssa.by_instruction
         self.registers = uniformity.ssa.instructions.count
         self.instructions = sources.function.body.instructions
@@ -96,8 +101,8 @@ class _Evaluation:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
         if value < self.registers:
             return ()
-        is_uniform = self.uniformity.is_uniform(value)
-        join = self.form.phis.get(value)
+        is_uniform = self.levels[value] <= _WARP
+        join = self.phis.get(value)
         if join is not None:
             if is_uniform or self.uniformity.depends_on_path(value):
                 return ()
@@ -118,9 +123,9 @@ class _Evaluation:
         """The offsets of a value whose inputs are evaluated, up to the first unknown one."""
         if value < self.registers:
             return None
-        join = self.form.phis.get(value)
+        join = self.phis.get(value)
         if join is not None:
-            return UNIFORM if self.uniformity.is_uniform(value) else self.evaluated_phi(join)
+            return UNIFORM if self.levels[value] <= _WARP else self.evaluated_phi(join)
         number = self.numbers[value]
         if self.values[number].carry_out == value:
             return None
@@ -129,7 +134,7 @@ class _Evaluation:
             result = self.transferred(number, arithmetic)
             if result is not None:
                 return result
-        if self.uniformity.is_uniform(value):
+        if self.levels[value] <= _WARP:
             return UNIFORM
         return UNIFORM if self.may_be_uniform(number, value) and self.has_uniform_inputs(value) else None
 
@@ -166,11 +171,13 @@ class _Evaluation:
         """The opcode and the number of inputs of an instruction that this domain has a transfer function
         for.
         """
-        shape = self.transfers.shapes[number]
-        found = _arithmetic(shape.spelling)
-        if found is None or shape.features & GUARDED or len(shape.arguments) <= found[1]:
-            return None
-        return found if len(self.values[number].defs) == 1 else None
+        shape = self.shapes[number]
+        found = _OF_SHAPES.get(shape, _NOT_FOUND)
+        if found is _NOT_FOUND:
+            if len(_OF_SHAPES) >= _MOST_SHAPES:
+                _OF_SHAPES.clear()
+            found = _OF_SHAPES[shape] = _arithmetic_of(shape)
+        return found if found is not None and len(self.values[number].defs) == 1 else None
 
     def transferred(self, number: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
         opcode, count = arithmetic
@@ -229,7 +236,18 @@ def _number(kind: str, text: str) -> LaneOffsets | None:
     return None if value is None else constant(value)
 
 
-@lru_cache(maxsize=4096)
+_NOT_FOUND: Final = ("", 0)
+_MOST_SHAPES: Final = 1 << 15
+_OF_SHAPES: Final[dict[Shape, tuple[str, int] | None]] = process_table({})
+
+
+def _arithmetic_of(shape: Shape) -> tuple[str, int] | None:
+    found = _arithmetic(shape.spelling)
+    if found is None or shape.features & GUARDED or len(shape.arguments) <= found[1]:
+        return None
+    return found
+
+
 def _arithmetic(spelling: str) -> tuple[str, int] | None:
     """The opcode and the number of inputs, if this domain has a transfer function for them."""
     opcode, *modifiers = spelling.split(".")

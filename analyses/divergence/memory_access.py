@@ -84,7 +84,8 @@ class WarpAccess(NamedTuple):
     @property
     def sectors(self) -> int | None:
         """The sectors that one execution accesses; None if unknown."""
-        return len(sectors_of(self.lanes.offsets, self.size)) if self.lanes else None
+        lanes = self.lanes
+        return _sector_count(lanes.spread, lanes.first % SECTOR, self.size) if lanes else None
 
     @property
     def least_sectors(self) -> int:
@@ -96,7 +97,7 @@ class WarpAccess(NamedTuple):
         """The degree (3) of an access to shared memory; None if it is unknown or the space is different."""
         if self.lanes is None or self.space != "shared":
             return None
-        return _bank_conflict(self.lanes.offsets, self.size)
+        return _bank_conflict(self.lanes.spread, self.lanes.first % BANK_BYTES, self.size)
 
 
 class Neighbours(NamedTuple):
@@ -326,7 +327,15 @@ def bytes_of(offsets: tuple[int, ...], size: int) -> frozenset[int]:
 
 
 @lru_cache(maxsize=4096)
-def _bank_conflict(offsets: tuple[int, ...], size: int) -> int:
+def _sector_count(spread: tuple[int, ...], first: int, size: int) -> int:
+    """The number of sectors; it depends only on where in its sector the `first` lane is."""
+    return len(sectors_of(tuple([first + one for one in spread]), size))
+
+
+@lru_cache(maxsize=4096)
+def _bank_conflict(spread: tuple[int, ...], within_word: int, size: int) -> int:
+    """The degree; it depends only on where in its word the first lane is."""
+    offsets = [within_word + one for one in spread]
     group = WARP if size <= BANK_BYTES else WARP * BANK_BYTES // size
     degree = 1
     for first in range(0, WARP, max(group, 1)):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import dominance
 from analyses.dataflow.definite_assignment import uninitialized_reads
 from analyses.dataflow.liveness import liveness
-from analyses.dataflow.pointer_provenance import register_accesses
+from analyses.dataflow.pointer_provenance import accesses_at
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.model.function import Function
 
@@ -81,14 +82,17 @@ def unwritten(function: Function) -> Iterator[Sentence]:
 
 def addresses(function: Function) -> Iterator[Sentence]:
     """Where the address of an access through a register comes from."""
-    numbers = {step.node: step.number for step in instructions(function).instructions}
-    for access in register_accesses(function):
+    steps = instructions(function).instructions
+    numbers = {step.node: step.number for step in steps if step.opcode in _ACCESSES}
+    for access in chain.from_iterable(accesses_at(function, number) for number in numbers.values()):
         origin = access.provenance
         variable = origin.variable.name if origin.variable is not None else "something"
         offset = "?" if origin.offset is None else str(origin.offset)
         generic = "generic " if origin.is_generic else ""
         yield numbers[access.node], f"{generic}{origin.space} {variable} + {offset}"
 
+
+_ACCESSES = frozenset({"ld", "ldu", "st", "atom", "red"})
 
 VIEWS: dict[str, Callable[[Function], Iterator[Sentence]]] = {
     "values": values,

@@ -6,7 +6,7 @@ from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
 from analyses.dataflow.definite_assignment import uninitialized_reads
 from analyses.dataflow.liveness import liveness
-from analyses.dataflow.pointer_provenance import pointer_provenance, register_accesses
+from analyses.dataflow.pointer_provenance import pointer_accesses, pointer_provenance
 from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
 from analyses.divergence.lane_values import LaneValues, first_warp_values, lane_values
 from analyses.divergence.memory_access import WarpAccess, memory_access
@@ -87,7 +87,8 @@ def analysis_results(function: Function) -> AnalysisResults:
                 one.provenance[2:],
                 one.size,
             )
-            for one in register_accesses(function)
+            for accesses in pointer_accesses(function).results
+            for one in accesses
         ],
         "unused": {_where(function, one.place) for one in unused(function, _declared(function))},
         **_of_values(function),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow.pointer_provenance import POINTERS, PointerAccess, pointer_accesses
+from analyses.dataflow.pointer_provenance import (
+    POINTERS,
+    PointerAccess,
+    names_space,
+    pointer_accesses,
+)
 from ptx_lsp.facts import collect_over_results
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
-
-_SPACES = frozenset({"global", "shared", "local", "const", "param"})
 
 
 @function_rule("generic-access", code="P304", wake=POINTERS)
@@ -77,7 +80,7 @@ def _findings(function: Function, access: PointerAccess) -> Iterator[Finding]:
     origin, spelling = access.provenance, access.node.opcode.text
     if not origin.is_generic and origin.space != ".global":
         return
-    if "::" in spelling or not _SPACES.isdisjoint(spelling.split(".")):
+    if names_space(spelling):
         return
     place = opcode_part(function, access.node, 0)
     message = f"this access is generic, but its address is known to be in `{origin.space}` memory"
