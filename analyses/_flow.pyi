@@ -111,6 +111,9 @@ def number_values(
     next is returned. `current` has the value of each register, and is changed.
     """
 
+def defining_instructions(values: list[InstructionValues], /) -> list[int]:
+    """The instruction that defines each of the values of a block, counted from its first."""
+
 def evaluate_levels(
     values: list[InstructionValues],
     shapes: Sequence[Shape],

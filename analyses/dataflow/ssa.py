@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyses._flow import BlockSummary, InstructionValues, number_values
+from analyses._flow import BlockSummary, InstructionValues, defining_instructions, number_values
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import dominance
@@ -68,12 +68,7 @@ class BlockValues:
     def definition(self, value: int) -> int:
         """The instruction that defines one of the block's values, counted from the first of the block."""
         if self._defining is None:
-            found: list[int] = []
-            for index, values in enumerate(self.by_instruction):
-                found += [index] * len(values.defs)
-                if values.carry_out >= 0:
-                    found.append(index)
-            self._defining = found
+            self._defining = defining_instructions(self.by_instruction)
         return self._defining[value - self.first]
 
 
@@ -263,8 +258,7 @@ class _Renaming:
                     register, value = undo.pop()
                     current[register] = value
                 continue
-            path.append(~block)
-            marks.append(len(undo))
+            mark = len(undo)
             if phis[block]:
                 for register, value in phis[block].items():
                     undo.append((register, current[register]))
@@ -277,6 +271,9 @@ class _Renaming:
                 if phis[target]:
                     for register, value in phis[target].items():
                         self.inputs[value].append(current[register])
+            if len(undo) > mark:
+                path.append(~block)
+                marks.append(mark)
             path += children[block]
         return found
 

@@ -253,14 +253,12 @@ class TransferFunctions:
     def _values_read_by(
         self, step: InstructionInfo, found: InstructionValues, operand: nodes.Operand
     ) -> list[int]:
-        value_of = dict(zip(step.uses, found.uses, strict=True))
-        flow = self.form.instructions
+        indices, uses = self.form.instructions.indices, step.uses
         read: list[int] = []
-        for name in names_in(operand):
-            symbol = self.function.resolve(name)
-            number = flow.index_of(symbol) if isinstance(symbol, Register) else None
-            if number is not None and number in value_of:
-                read.append(value_of[number])
+        for name in (operand,) if isinstance(operand, nodes.Name) else names_in(operand):
+            number = indices.get(self.function.resolve(name), -1)
+            if number in uses:
+                read.append(found.uses[uses.index(number)])
         return read
 
     def _target_values(self, step: InstructionInfo, found: InstructionValues) -> tuple[int, ...]:

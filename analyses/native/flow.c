@@ -10,6 +10,7 @@
 static PyMethodDef functions[] = {
     {"block_summary", block_summary, METH_VARARGS, NULL},
     {"number_values", number_values, METH_VARARGS, NULL},
+    {"defining_instructions", defining_instructions, METH_O, NULL},
     {"evaluate_levels", evaluate_levels, METH_VARARGS, NULL},
     {"reverse_postorder", reverse_postorder, METH_VARARGS, NULL},
     {"immediate_dominators", immediate_dominators, METH_VARARGS, NULL},

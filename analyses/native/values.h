@@ -111,6 +111,29 @@ static PyObject *number_values(PyObject *Py_UNUSED(module), PyObject *arguments)
   return found == NULL ? NULL : Py_BuildValue("Nn", found, value);
 }
 
+/* The values of one instruction in a list; NULL with an exception if it is something else. */
+static InstructionValues *values_at(PyObject *list, Py_ssize_t number) {
+  PyObject *found = PyList_GetItem(list, number);
+  if (found != NULL && Py_TYPE(found) == instruction_values_type) return (InstructionValues *)found;
+  if (found != NULL) PyErr_SetString(PyExc_TypeError, "the values of an instruction are needed");
+  return NULL;
+}
+
+static PyObject *defining_instructions(PyObject *Py_UNUSED(module), PyObject *of_all) {
+  Py_ssize_t size = PyList_Size(of_all);
+  PyObject *found = size < 0 ? NULL : PyList_New(0);
+  for (Py_ssize_t number = 0; found != NULL && number < size; number++) {
+    InstructionValues *one = values_at(of_all, number);
+    Py_ssize_t count = one == NULL ? -1 : PyTuple_Size(one->defs) + (one->carry_out >= 0);
+    PyObject *index = one == NULL ? NULL : PyLong_FromSsize_t(number);
+    if (index == NULL) Py_CLEAR(found);
+    for (; found != NULL && count > 0; count--)
+      if (PyList_Append(found, index) < 0) Py_CLEAR(found);
+    Py_XDECREF(index);
+  }
+  return found;
+}
+
 /* -- levels --------------------------------------------------------------------------------------------- */
 
 /* What the results of an instruction depend on most: the worst level and the value that has it. `stops` is set
@@ -171,11 +194,8 @@ static PyObject *evaluate_levels(PyObject *Py_UNUSED(module), PyObject *argument
   Py_ssize_t count = PyByteArray_Size(levels);
   PyObject *some = PySet_Size(escaped) ? escaped : NULL;
   for (; number < end; number++) {
-    InstructionValues *one = (InstructionValues *)PyList_GetItem(of_all, number);
-    if (Py_TYPE((PyObject *)one) != instruction_values_type) {
-      PyErr_SetString(PyExc_TypeError, "the values of an instruction are needed");
-      return NULL;
-    }
+    InstructionValues *one = values_at(of_all, number);
+    if (one == NULL) return NULL;
     if (one->carry_out < 0 && !PyTuple_Size(one->defs)) continue;
     PyObject *shape = PySequence_GetItem(shapes, number);
     if (shape == NULL) return NULL;
