@@ -19,7 +19,7 @@ PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 
 
 PREPARE = """
-import sys
+import os, sys
 from types import ModuleType
 # needed only to run rules:
 for name in (
@@ -31,6 +31,8 @@ from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.configuration import rule_index
 table.prepare()
 rule_index.prepare()
+os.makedirs("ptx_lsp/__pycache__", exist_ok=True)
+open("ptx_lsp/__pycache__/modules.prepared", "wb").close()  # runs fill it; uninstalling removes it
 """
 """What a package that is installed read-only cannot do at its first run."""
 

@@ -36,7 +36,7 @@ class CodeCache:
         """`packages` are the beginnings of the names of modules; by default, those of this project."""
         own = ptx_lsp.__spec__.cached
         if place is None and own is not None:
-            place = f"{own}.modules"
+            place = os.path.join(os.path.dirname(own), "modules.prepared")
         self._place = place if hasattr(os, "pread") else None
         self._packages = packages
         self._entries: dict[str, _Entry] = {}

@@ -155,7 +155,8 @@ def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
     modules = set(run().splitlines()[1].split())
     assert not modules & {
         "multiprocessing", "concurrent.futures", "subprocess", "socket", "random", "tempfile", "logging",
-        "pathlib", "tree_sitter", "tree_sitter_ptx._binding", "threading", "fnmatch",
+        "urllib", "ipaddress", "datetime", "string", "struct", "importlib.util",
+        "encodings.utf_8_sig", "pathlib", "tree_sitter", "tree_sitter_ptx._binding", "threading", "fnmatch",
         "tomllib", "json", "pickle", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
         "argparse", "gettext", "locale",
         "difflib", "unicodedata", "shutil", "textwrap", "traceback", "rich", "numpy",
