@@ -40,6 +40,16 @@ def test_fixes_are_for_what_the_cursor_touches() -> None:
     assert "Delete `.x`" not in titles("mov.u32 %r1, %laneid.x;\nre<CURSOR>t;")
 
 
+def test_fixes_are_offered_anywhere_on_the_line() -> None:
+    for text in (
+        "<CURSOR>    mov.u32 %r1, %laneid.x;", "    mo<CURSOR>v.u32 %r1, %laneid.x;",
+        "    mov.u32 %r1, <CURSOR>%laneid.x;", "    mov.u32 %r1, %laneid.x; // a comment<CURSOR>",
+    ):
+        check_action(text, "Delete `.x`", text.replace("<CURSOR>", "").replace(".x;", ";").strip("\n"))
+    text = "mov.u32 %r1, %laneid.x; mov.u32 %r2, %warp<CURSOR>id.y;"
+    assert [title for title in titles(text) if title.startswith("Delete")] == ["Delete `.y`", "Delete `.x`"]
+
+
 def test_all_fixes_of_a_rule() -> None:
     check_action(
         "mov.u32 %r1, %laneid.<CURSOR>x;\nmov.u32 %r2, %warpid.y;",

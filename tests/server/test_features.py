@@ -286,6 +286,27 @@ async def test_code_actions(opened: LanguageClient) -> None:
     assert edits_of(ignore.edit)[0].new_text == "  // ptx-lint: ignore[undeclared-name]"
 
 
+async def test_code_actions_for_what_the_client_names(opened: LanguageClient) -> None:
+    """The finding that a user chose from a list, wherever the cursor is, and if its line has moved."""
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    context = types.CodeActionContext([])
+    assert not await opened.text_document_code_action_async(types.CodeActionParams(FILE, start, context))
+    asked = types.CodeActionParams(FILE, between("%r9", 2), context)
+    found = await opened.text_document_code_action_async(asked)
+    actions = [one for one in found or () if isinstance(one, types.CodeAction) and one.diagnostics]
+    named = next(iter(actions[0].diagnostics or ()))
+    for line in (named.range.start.line, 1):
+        place = types.Range(types.Position(line, 3), types.Position(line, 4))
+        moved = types.Diagnostic(place, named.message, code=named.code, source=named.source)
+        asked = types.CodeActionParams(FILE, start, types.CodeActionContext([moved]))
+        found = await opened.text_document_code_action_async(asked)
+        titles = [one.title for one in found or ()]
+        assert "Ignore `undeclared-name` on this line" in titles
+    other = types.Diagnostic(start, "another message", code=named.code)
+    asked = types.CodeActionParams(FILE, start, types.CodeActionContext([other]))
+    assert not await opened.text_document_code_action_async(asked)
+
+
 async def test_formatting(opened: LanguageClient) -> None:
     options = types.FormattingOptions(tab_size=4, insert_spaces=True)
     found = await opened.text_document_formatting_async(types.DocumentFormattingParams(FILE, options))

@@ -34,10 +34,12 @@ class Action(NamedTuple):
 
 
 def code_actions(
-    module: Module, diagnostics: Sequence[Diagnostic], span: Span
+    module: Module, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic] = ()
 ) -> tuple[Action, ...]:
-    """The actions for the code that `span` touches; `diagnostics` are all of the file."""
-    here = [one for one in diagnostics if one.span.start <= span.end and span.start <= one.span.end]
+    """The actions for the code that `span` touches, then those for the rest of its lines. `diagnostics` are
+    all of the file. The user has chosen the findings in `asked`, wherever they are.
+    """
+    here = _concerned(module, diagnostics, span, asked)
     found = [*_fixes(here), *_fixes_of_rules(diagnostics, here)]
     if here:
         found += [
@@ -47,6 +49,21 @@ def code_actions(
     found += _suppressions(module, here)
     found += _literals(module, span)
     return tuple(found)
+
+
+def _concerned(
+    module: Module, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic]
+) -> list[Diagnostic]:
+    """The findings to act on: those asked for, those that a span touches, and others of its lines, the nearest
+    first.
+    """
+    touched = [one for one in diagnostics if one.span.start <= span.end and span.start <= one.span.end]
+    source = module.document.source
+    start = source.line_span(source.line_of(span.start)).start
+    end = source.line_span(source.line_of(span.end)).end
+    beside = [one for one in diagnostics if start <= one.span.start <= end]
+    beside.sort(key=lambda one: max(one.span.start - span.end, span.start - one.span.end))
+    return list(dict.fromkeys((*asked, *touched, *beside)))
 
 
 def fix_all(diagnostics: Sequence[Diagnostic], rule: str | None = None) -> tuple[Edit, ...]:

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from ptx_lsp.ide.editing.code_actions import Action, ActionSort, code_actions, fix_all
 from ptx_lsp.ide.editing.formatting import ON_TYPE, Style, formatting, formatting_on_type
+from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import answer, answer_with_findings
 from ptx_lsp.server.json import JsonText
@@ -35,13 +36,30 @@ def on_code_action(
     span, only = view.convert.span(params.range), params.context.only
     found: list[types.CodeAction] = []
     if only is None or any(kind != _FIX_ALL for kind in only):
-        actions = code_actions(view.module, findings.diagnostics, span)
+        asked = _asked(view, findings, params.context.diagnostics)
+        actions = code_actions(view.module, findings.diagnostics, span, asked)
         found = [_action(view, one) for one in actions if _is_wanted(_KINDS[one.sort], only)]
     if only is not None and _is_wanted(_FIX_ALL, only):  # on saving, for example
         edits = fix_all(findings.diagnostics)
         if edits:
             edit = view.convert.workspace_edit(edits, view.snapshot.version)
             found.append(types.CodeAction("Apply all safe fixes", _FIX_ALL, edit=edit))
+    return found
+
+
+def _asked(
+    view: View, findings: FileDiagnostics, sent: Sequence[types.Diagnostic]
+) -> list[Diagnostic]:
+    """The findings that the client names: of those with the same rule and message, the nearest."""
+    found: list[Diagnostic] = []
+    for one in sent:
+        offset = view.offset(one.range.start)
+        same = [
+            known for known in findings.diagnostics
+            if known.rule == one.code and one.message.startswith(known.message)
+        ]
+        if same:
+            found.append(min(same, key=lambda known: abs(known.span.start - offset)))
     return found
 
 

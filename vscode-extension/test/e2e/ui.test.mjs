@@ -27,7 +27,7 @@ test('a mistake has a squiggle, and its quick fix mends it', async () => {
   await running(); // the lines have moved for the code lens
   await page.waitForTimeout(1_000);
   await editor.shot('squiggle');
-  await page.locator('.view-line', { hasText: 'fmaa.rn' }).click({ position: { x: 45, y: 8 } });
+  await page.locator('.view-line', { hasText: 'fmaa.rn' }).click({ position: { x: 200, y: 8 } }); // not on the opcode itself
   const menu = page.locator('.action-widget .monaco-list-row');
   await untilVisible(() => page.keyboard.press('Control+.'), menu.filter({ hasText: 'fma' }).first());
   await editor.shot('quick-fix');
