@@ -20,7 +20,7 @@ branches diverge.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final
 
@@ -150,15 +150,15 @@ class Uniformity:
         level = self.execution_level(number)
         for value in self.transfers.branch_inputs(number):
             if self.level_at(value, block) == level:
-                return tuple(self._chain(value, block, level))
+                return _without_circles(self._chain(value, block, level))
         decided = self._block_levels[block][1]
         if decided == NONE or level > self._block_levels[block][0]:
             return ()
-        return tuple(self._branch_chain(decided, "decides whether this is reached", set()))
+        return _without_circles(self._branch_chain(decided, "", "decides whether this is reached", set()))
 
     def value_reasons(self, value: int) -> tuple[Reason, ...]:
         """Why a value has its level."""
-        return tuple(self._chain(value, self.ssa.block_of(value), self.level(value)))
+        return _without_circles(self._chain(value, self.ssa.block_of(value), self.level(value)))
 
     def level_at(self, value: int, block: int) -> UniformityLevel:
         """The level of a value where `block` reads it."""
@@ -174,31 +174,31 @@ class Uniformity:
 
     def _chain(
         self, value: int, block: int, level: UniformityLevel, seen: set[int] | None = None
-    ) -> Iterator[Reason]:
+    ) -> Iterator[_Link]:
+        """The links from a value to the source of its level."""
         seen = set() if seen is None else seen
         while value not in seen:
             seen.add(value)
             if self.levels[value] < level:  # it escapes
                 for blocks, worse, branch in self.solution.temporal_divergence.get(value, ()):
                     if block not in blocks and worse == level:
-                        yield from self._branch_chain(branch, self._loop_exit_text(value), seen)
+                        name = self.register_name(value)
+                        yield from self._branch_chain(branch, name, self._loop_exit_text(value), seen)
                         return
-            number = self.ssa.definition(value)
+            number, name = self.ssa.definition(value), self.register_name(value)
             cause = self.cause(value)
             if cause.block != NONE:
-                holds = f"decides what `{self.register_name(value)}` holds"
+                holds = f"decides what `{name}` holds"
                 text = holds if cause.value == NONE else self._loop_exit_text(cause.value)
-                yield from self._branch_chain(cause.block, text, seen)
+                yield from self._branch_chain(cause.block, name, text, seen)
                 return
             if cause.value == NONE:
                 if cause.text:
-                    yield Reason(number, cause.text)
+                    yield _Link(name, Reason(number, cause.text))
                 return
             if number != NONE:
-                yield Reason(
-                    number,
-                    f"`{self.register_name(value)}` depends on `{self.register_name(cause.value)}`",
-                )
+                text = f"`{name}` depends on `{self.register_name(cause.value)}`"
+                yield _Link(name, Reason(number, text))
             block = self.ssa.block_of(value)
             value = cause.value
 
@@ -218,9 +218,9 @@ class Uniformity:
     def _loop_exit_text(self, value: int) -> str:
         return f"threads leave the loop that makes `{self.register_name(value)}` at different times"
 
-    def _branch_chain(self, block: int, text: str, seen: set[int]) -> Iterator[Reason]:
+    def _branch_chain(self, block: int, subject: str, text: str, seen: set[int]) -> Iterator[_Link]:
         number = self.ssa.cfg.blocks[block].end - 1
-        yield Reason(number, text)
+        yield _Link(subject, Reason(number, text))
         level = self.branches.get(block, UniformityLevel.GRID)
         for value in self.transfers.branch_inputs(number):
             if self.level_at(value, block) == level:
@@ -254,6 +254,29 @@ class Uniformity:
                         source.setdefault(block, source[above])
                         waiting.append(block)
         return tuple(found)
+
+
+class _Link(NamedTuple):
+    """A reason, and the register that it explains; "" if it explains none."""
+
+    subject: str
+    reason: Reason
+
+
+def _without_circles(links: Iterable[_Link]) -> tuple[Reason, ...]:
+    """The reasons; of several for one register the last, as a register with several values may depend on
+    itself.
+    """
+    found: list[_Link] = []
+    places: dict[str, int] = {}
+    for link in links:
+        again = places.get(link.subject, len(found))
+        for circle in found[again:]:
+            del places[circle.subject]
+        del found[again:]
+        places[link.subject] = again
+        found.append(link)
+    return tuple(one.reason for one in found)
 
 
 @incremental_fact

@@ -54,7 +54,7 @@ def code_actions(
 def _concerned(
     module: Module, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic]
 ) -> list[Diagnostic]:
-    """The findings to act on: those asked for, those that a span touches, and others of its lines, the nearest
+    """The findings to act on: those asked for, those that a span touches, and others of its lines, nearest
     first.
     """
     touched = [one for one in diagnostics if one.span.start <= span.end and span.start <= one.span.end]
