@@ -96,10 +96,10 @@ def register_index(function: Function) -> RegisterIndex:
     return RegisterIndex({}, len(listed), {one: n for n, one in enumerate(listed)})
 
 
-def _declared(body: Body) -> Iterator[Register]:
-    for symbol in (*body.returns, *body.parameters, *body.registers):
-        if isinstance(symbol, Register):
-            yield symbol
+def _declared(body: Body) -> list[Register]:
+    """The declared registers, of ranges the first."""
+    parameters = [*body.returns, *body.parameters]
+    return [*[one for one in parameters if type(one) is Register], *body.registers]
 
 
 def _named(body: Body) -> Iterator[Register]:

@@ -74,12 +74,12 @@ def shapes(
     reader: object,
     symbols: Mapping[int, Symbol],
     linked: Mapping[str, Declared],
-    received: frozenset[str],
-    returned: frozenset[str],
+    parameters: list[Register | Variable],
+    returns: list[Register | Variable],
 ) -> list[Shape]:
     """The shapes of instructions. `tables` has the known shapes and operands, `reader` makes new ones
     (`model/instructions/shapes.py`). `symbols` are those of names by start, `linked` those by text;
-    `received` and `returned` are as for `variable_features`.
+    `parameters` and `returns` are those of the function.
     """
 
 def element_type(declaration: nodes.Declaration) -> str:

@@ -8,6 +8,7 @@ share one namespace. Only labels may be used before their declaration.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ptx_lsp.model import _core
@@ -91,4 +92,9 @@ class Scope:
 def range_count(declarator: nodes.Declarator) -> int:
     """The number of names that a range declares; 0 if it is not a number. ptxas uses 32 bits of it."""
     count = declarator.range
-    return (integer(count.text) or 0) % 2**32 if isinstance(count, nodes.Number) else 0
+    return _count(count.text) if isinstance(count, nodes.Number) else 0
+
+
+@lru_cache(maxsize=256)
+def _count(text: str) -> int:
+    return (integer(text) or 0) % 2**32

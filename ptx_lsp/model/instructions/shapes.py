@@ -21,7 +21,6 @@ from ptx_lsp.model.instructions.features import (
     OFFSET,
     VECTOR,
     features_of,
-    parameter_names,
 )
 from ptx_lsp.syntax import nodes
 
@@ -178,8 +177,10 @@ def forget_shapes() -> None:
 def _between(function: Function, first: int, end: int) -> list[Shape]:
     tables = _current_tables()
     some = function.body.instructions[first:end]
-    reader = _Reader(function, tables)
-    return _core.shapes(some, tables, reader, function.symbols, function.linked, *parameter_names(function))
+    reader, body = _Reader(function, tables), function.body
+    return _core.shapes(
+        some, tables, reader, function.symbols, function.linked, body.parameters, body.returns
+    )
 
 
 def _current_tables() -> _Tables:

@@ -173,19 +173,33 @@ static PyObject *shape_of(Shaping *s, PyObject *node) {
   return found;
 }
 
+/* The set of the names of registers and variables. */
+static PyObject *names_of(PyObject *symbols) {
+  PyObject *found = PySet_New(NULL);
+  for (Py_ssize_t n = 0; found != NULL && n < PyList_Size(symbols); n++) {
+    PyObject *symbol = PyList_GetItem(symbols, n);
+    int is_known = is_a(symbol, &REGISTER) || is_a(symbol, &VARIABLE);
+    PyObject *name = is_known ? get(symbol, (is_a(symbol, &REGISTER) ? REGISTER : VARIABLE).offsets[0]) : Py_None;
+    if (PySet_Add(found, name) < 0) Py_CLEAR(found);
+  }
+  return found;
+}
+
 static PyObject *core_shapes(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t count) {
-  if (!are_classes_known() || !are_valid(count == 7 && PyList_Check(given[0]), "shapes")) return NULL;
+  if (!are_classes_known() || !are_valid(count == 7 && PyList_Check(given[0]) && PyList_Check(given[5]) && PyList_Check(given[6]), "shapes")) return NULL;
   PyObject *instructions = given[0], *found = NULL;
-  Shaping s = {given[2], given[3], given[4], given[5], given[6], NULL, {NULL}};
+  Shaping s = {given[2], given[3], given[4], names_of(given[5]), names_of(given[6]), NULL, {NULL}};
   int known = 0;
   while (known < TABLES && (s.tables[known] = PyObject_GetAttrString(given[1], TABLE_NAMES[known])) != NULL) known++;
-  if (known == TABLES) found = PyList_New(0);
+  if (known == TABLES && s.received != NULL && s.returned != NULL) found = PyList_New(0);
   for (Py_ssize_t n = 0; found != NULL && n < PyList_Size(instructions); n++) {
     PyObject *node = PyList_GetItem(instructions, n);
     if (!appended(found, is_a(node, &INSTRUCTION) ? shape_of(&s, node) : NULL)) Py_CLEAR(found);
   }
   while (known--) Py_DECREF(s.tables[known]);
   Py_XDECREF(s.label);
+  Py_XDECREF(s.received);
+  Py_XDECREF(s.returned);
   if (found == NULL && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "not an instruction");
   return found;
 }

@@ -13,7 +13,9 @@ static PyObject *identity_of(PyObject *symbol) {
 
 /* Whether a name that begins at `start` is in the declaration of its symbol; -1 with an exception. */
 static int is_declaration(PyObject *symbol, PyObject *start) {
-  PyObject *place = PyObject_GetAttrString(symbol, "place");
+  PyObject *place = is_a(symbol, &REGISTER)   ? new_reference(get(symbol, REGISTER.offsets[5]))
+                    : is_a(symbol, &VARIABLE) ? new_reference(get(symbol, VARIABLE.offsets[5]))
+                                              : PyObject_GetAttrString(symbol, "place");
   PyObject *declared = place != NULL && PyTuple_Check(place) ? PyTuple_GetItem(place, 1) : NULL;
   int found = declared == NULL ? -1 : PyObject_RichCompareBool(declared, start, Py_EQ);
   Py_XDECREF(place);
