@@ -46,9 +46,10 @@ def test_dot(lint: Lint, file: Path) -> None:
     assert (done.status, done.err) == (0, "")
     lines = [line.strip() for line in done.out.splitlines()]
     assert lines[0] == 'digraph "k" {'
-    assert 'b0 [label="block 0, lines 8-9\\lmov.u32\\lmov.u32\\l"];' in lines
+    assert 'b0 [label="block 0, lines 8-9\\lmov.u32 %r1, %tid.x\\lmov.u32 %r2, 0\\l"];' in lines
     divergent = next(line for line in lines if "[divergent]" in line)
-    assert divergent.startswith('b2 [label="block 2, lines 14-15\\lsetp.eq.u32\\l@!%p2 bra\\l')
+    text = "block 2, lines 14-15\\lsetp.eq.u32 %p2, %r1, 0\\l@!%p2 bra $out\\l"
+    assert divergent.startswith(f'b2 [label="{text}')
     assert "filled" in divergent
     uniform = next(line for line in lines if line.startswith("b1 ["))
     assert "block 1 $again, lines 11-13" in uniform
@@ -78,7 +79,7 @@ def test_svg(lint: Lint, file: Path, tmp_path: Path) -> None:
         "none", "uniform", "divergent", "none", "none", "unreached", "none"
     ]
     texts = [text.text for text in boxes[2].findall(f"{SVG}text")]
-    assert texts == ["block 2, lines 14-15", "setp.eq.u32", "@!%p2 bra", "[divergent]"]
+    assert texts == ["block 2, lines 14-15", "setp.eq.u32 %p2, %r1, 0", "@!%p2 bra $out", "[divergent]"]
     ways = [path for path in root.findall(f"{SVG}path") if "head" not in path.get("class", "")]
     assert len(ways) == 8
 

@@ -181,6 +181,12 @@ def test_no_operand_that_the_instruction_has_not() -> None:
     check_completion("unknown.s32 %r1, %r2, %r3, <CURSOR>", has=("%r1",))
 
 
+def test_labels_of_debug_information_are_not_for_branches() -> None:
+    check_completion(
+        "$L__tmp0: bra $L__tmp1;\nbra <CURSOR>\n$L__tmp1: ret;", has=("$L__tmp1",), lacks=("$L__tmp0",)
+    )
+
+
 def test_labels() -> None:
     check_completion("A: ret;\nbra <CURSOR>\nB: ret;", has=("A", "B"), lacks=("%r1",))
     check_completion("T: .branchtargets A, <CURSOR>;\nA: ret;", has=("A",))

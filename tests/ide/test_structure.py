@@ -53,6 +53,28 @@ def test_the_outline() -> None:
     ]
 
 
+DEBUG_LABELS = """.entry k()
+{
+$L__func_begin0:
+$L__tmp0:
+    bra $L__tmp1;
+<CURSOR>
+$L__tmp1:
+DONE:
+    ret;
+$L__func_end0:
+}
+"""
+
+
+def test_debug_labels_are_not_listed() -> None:
+    module, _ = at_cursor(DEBUG_LABELS)
+    assert outline(document_symbols(module)) == [
+        ("kernel k: .entry", ["label $L__tmp1: ", "label DONE: "])
+    ]
+    assert [one.name for one in workspace_symbols(module, "")] == ["k", "DONE", "$L__tmp1"]
+
+
 def test_names_of_the_outline_lie_in_what_they_name() -> None:
     def check(symbols: tuple[Outlined, ...]) -> None:
         for one in symbols:

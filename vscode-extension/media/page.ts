@@ -14,10 +14,20 @@ export function post(message: FromPage): void {
   editor.postMessage(message);
 }
 
+/** What the extension sends besides data and notes. */
+type Other = Exclude<ToPage, { kind: 'data' } | { kind: 'note' }>;
+
 /** Calls `draw` with each update from the extension; keeps focus and scroll position. */
-export function onData<Data>(draw: (page: HTMLElement, data: Data) => void): void {
+export function onData<Data>(
+  draw: (page: HTMLElement, data: Data, state: object) => void,
+  other: (message: Other) => void = () => undefined,
+): void {
   const page = found('page');
   window.addEventListener('message', ({ data: message }: MessageEvent<ToPage>) => {
+    if (message.kind !== 'data' && message.kind !== 'note') {
+      other(message);
+      return;
+    }
     found('note').textContent = message.kind === 'note' ? message.text : '';
     page.classList.toggle('stale', message.kind === 'note');
     if (message.kind === 'note') {
@@ -26,7 +36,7 @@ export function onData<Data>(draw: (page: HTMLElement, data: Data) => void): voi
     editor.setState(message.state);
     const { scrollX, scrollY } = window;
     const focused = document.activeElement?.id;
-    draw(page, message.data as Data);
+    draw(page, message.data as Data, message.state);
     window.scrollTo(scrollX, scrollY);
     if (focused) {
       document.getElementById(focused)?.focus({ preventScroll: true });

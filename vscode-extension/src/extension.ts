@@ -48,7 +48,7 @@ export function activate(context: vscode.ExtensionContext): Api {
       void panel.update(changed);
     }
   };
-  watch(context, running, status, pressure, show);
+  watch(context, running, status, pressure, panels['ptx.controlFlow'], show);
   context.subscriptions.push(
     running.onMeasured((uri) => {
       kernels.forget(uri);
@@ -99,6 +99,7 @@ function watch(
   running: Server,
   status: Status,
   pressure: Pressure,
+  flow: ControlFlowPanel,
   show: (changed?: ReadonlySet<string>) => void,
 ): void {
   let pause: NodeJS.Timeout | undefined;
@@ -124,6 +125,7 @@ function watch(
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
       if (textEditor === vscode.window.activeTextEditor) {
         void status.update(true);
+        flow.follow();
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),

@@ -3,7 +3,13 @@
 import type { Range } from 'vscode-languageclient';
 
 /** To a page. */
-export type ToPage = { kind: 'data'; data: object; state: object } | { kind: 'note'; text: string };
+export type ToPage =
+  | { kind: 'data'; data: object; state: object }
+  | { kind: 'note'; text: string }
+  /** The line of the cursor in the subject's document, or null. */
+  | { kind: 'cursor'; line: number | null }
+  /** The lines of the subject's document that contain `query`. */
+  | { kind: 'found'; query: string; lines: number[] };
 
 /** From a page. */
 export type FromPage =
@@ -11,7 +17,8 @@ export type FromPage =
   | { kind: 'reveal'; range: Range }
   | { kind: 'revealLine'; line: number }
   | { kind: 'ask'; what: What }
+  | { kind: 'find'; query: string }
   | { kind: 'insert'; text: string };
 
 /** Values that override a kernel's own. */
-export type What = Record<string, number | string>;
+export type What = Record<string, number | string | string[]>;

@@ -38,6 +38,13 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
     this.send([...this.latest.filter(({ kind }) => kind === 'data'), { kind: 'note', text }]);
   }
 
+  /** Sends what need not be sent again when the page is loaded again. */
+  protected tell(message: ToPage): void {
+    if (this.ready) {
+      void this.view?.webview.postMessage(message);
+    }
+  }
+
   /** Opens the panel or brings it to the front. */
   protected front(): void {
     if (this.view) {
@@ -47,6 +54,11 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
       const options = { retainContextWhenHidden: true };
       this.fill(vscode.window.createWebviewPanel(this.type, this.title, place, options));
     }
+  }
+
+  /** The page is loaded and has the latest data. */
+  protected loaded(): void {
+    // most panels show nothing else
   }
 
   protected abstract received(message: FromPage): void;
@@ -77,6 +89,7 @@ export abstract class Panel implements vscode.Disposable, vscode.WebviewPanelSer
       if (message.kind === 'ready') {
         this.ready = true;
         this.send(this.latest);
+        this.loaded();
       } else {
         this.received(message);
       }

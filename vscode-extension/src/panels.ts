@@ -28,7 +28,7 @@ export interface Subject {
 /** A panel about one kernel, recomputed when its document changes. */
 abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
   protected subject: Subject | undefined;
-  private what: What = {};
+  protected what: What = {};
   private request = 0;
 
   constructor(
@@ -44,7 +44,7 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
   /** Shows the panel for a kernel, or reports that there is none. */
   async open(subject: Subject): Promise<void> {
     this.subject = subject;
-    this.what = {};
+    this.what = this.initially(subject);
     this.front();
     await this.update();
   }
@@ -72,6 +72,11 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     } else {
       this.note(failure || nothing(subject));
     }
+  }
+
+  /** What is asked for when the panel is opened. */
+  protected initially(_: Subject): What {
+    return {};
   }
 
   protected override seen(): void {
@@ -138,6 +143,49 @@ export class ControlFlowPanel extends KernelPanel<ControlFlow> {
   constructor(extension: vscode.Uri, server: Server) {
     super(extension, 'controlflow', 'Control flow', server, CONTROL_FLOW);
   }
+
+  /** A large graph is collapsed, except around the cursor. */
+  protected override initially({ uri, position }: Subject): What {
+    const line = (position ?? cursor(uri))?.line;
+    return { collapse: 'auto', toggled: [], ...(line !== undefined && { line }) };
+  }
+
+  override async update(changed?: ReadonlySet<string>): Promise<void> {
+    await super.update(changed);
+    this.follow();
+  }
+
+  protected override loaded(): void {
+    this.follow();
+  }
+
+  /** Shows the block at the cursor. */
+  follow(): void {
+    if (this.subject && this.isVisible) {
+      this.tell({ kind: 'cursor', line: cursor(this.subject.uri)?.line ?? null });
+    }
+  }
+
+  protected override received(message: FromPage): void {
+    if (message.kind === 'find') {
+      this.tell({ kind: 'found', query: message.query, lines: this.linesWith(message.query.toLowerCase()) });
+    } else {
+      super.received(message);
+    }
+  }
+
+  private linesWith(query: string): number[] {
+    const uri = this.subject?.uri.toString();
+    const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri);
+    const lines = document && query ? document.getText().split('\n') : [];
+    return lines.flatMap((line, number) => (line.toLowerCase().includes(query) ? [number] : []));
+  }
+}
+
+/** Where the cursor is in a document that is visible. */
+function cursor(uri: vscode.Uri): vscode.Position | undefined {
+  const editors = [vscode.window.activeTextEditor, ...vscode.window.visibleTextEditors];
+  return editors.find((editor) => editor?.document.uri.toString() === uri.toString())?.selection.active;
 }
 
 export class PreviewPanel extends KernelPanel<Preview> {

@@ -111,6 +111,8 @@ export interface FlowBlock {
   id: number;
   label: string;
   range: Range;
+  /** The first and last line of each of its blocks. */
+  lineRanges: [number, number][];
   lines: string[];
   x: number;
   y: number;
@@ -118,12 +120,25 @@ export interface FlowBlock {
   height: number;
   branch: Verdict | null;
   reasons: string[];
+  /** The key of the collapsed group that the box stands for. */
+  group: string | null;
+}
+
+/** Blocks that can be drawn as one box. */
+export interface FlowGroup {
+  key: string;
+  kind: 'run' | 'branches' | 'loop';
+  /** Its first block. */
+  block: number;
+  count: number;
+  isCollapsed: boolean;
 }
 
 export interface FlowEdge {
   from: number;
   to: number;
   kind: string;
+  condition: string;
   points: [number, number][];
 }
 
@@ -132,6 +147,9 @@ export interface ControlFlow {
   kernel: string;
   width: number;
   height: number;
+  count: number;
+  branches: Record<Verdict, number>;
+  groups: FlowGroup[];
   blocks: FlowBlock[];
   edges: FlowEdge[];
 }

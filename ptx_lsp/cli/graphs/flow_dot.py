@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.ide.panels.flow_picture import block_text
+from ptx_lsp.ide.panels.flow_groups import FlowBox
+from ptx_lsp.ide.panels.flow_picture import box_text
 from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
 
 
@@ -15,7 +16,7 @@ def dot(flow: Flow) -> Iterator[str]:
     yield '  node [shape=box, fontname="monospace", fontsize=10];'
     yield '  edge [fontname="monospace", fontsize=9];'
     for block in flow.blocks:
-        text = "".join(f"{_escaped(line)}\\l" for line in block_text(block, len(flow.blocks)))
+        text = "".join(f"{_escaped(line)}\\l" for line in box_text(FlowBox((block,))))
         yield f'  b{block.number} [label="{text}"{_colours(block)}];'
     for edge in flow.edges:
         yield f"  b{edge.source} -> b{edge.target}{_style(edge)};"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
+from ptx_lsp.ide.panels.flow_groups import flow_view
 from ptx_lsp.ide.panels.flow_picture import LINE, PADDING, Box, picture
 from ptx_lsp.ide.panels.layered_layout import Point
 from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
@@ -29,7 +30,7 @@ STYLE: Final = """\
 
 def flow_svg(flow: Flow, style: str = STYLE) -> Iterator[str]:
     """The lines of the picture; `style` is omitted if the surrounding page has it. Raises TooLargeError."""
-    drawing = picture(flow)
+    drawing = picture(flow_view(flow))
     width, height = round(drawing.width), round(drawing.height)
     name = escape(f"Control flow of {flow.name}")
     yield (

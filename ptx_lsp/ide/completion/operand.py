@@ -16,6 +16,7 @@ from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.special_registers import SpecialRegister
 from ptx_lsp.isa.target import satisfies
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.debug_labels import debug_labels
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import (
     FunctionName,
@@ -103,9 +104,12 @@ def predicates(typing: PartialStatement) -> list[Suggestion]:
 
 
 def labels(function: Function, offset: int) -> Iterator[Suggestion]:
-    """The labels of a function, the nearest first."""
+    """The labels of a function, the nearest first. Those of debug information are not for branches."""
     line_of = function.module.document.source.line_of
+    debug = debug_labels(function)
     for label in function.body.labels:
+        if label.name in debug:
+            continue
         start = function.item.offset(label.place.start)
         line = line_of(start) + 1
         distance = abs(start - offset)

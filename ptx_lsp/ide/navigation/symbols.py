@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.debug_labels import debug_labels
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import FunctionName, Register, Variable
 from ptx_lsp.named_tuple import NamedTuple
@@ -98,9 +99,11 @@ def _searchable(module: Module) -> list[Found]:
         sort: SymbolSort = "kernel" if function.is_kernel else "function"
         if function.name:
             found.append(Found(function.name, sort, module.span(function.symbol.place)))
+        debug = debug_labels(function)
         found += [
             Found(label.name, "label", module.span(label.place), function.name)
             for label in function.body.labels
+            if label.name not in debug
         ]
     found += [Found(one.name, sort_of(one), module.span(one.place)) for one in module.variables]
     return found
@@ -113,9 +116,11 @@ def _function(module: Module, function: Function) -> Outlined:
     body = function.body
     inner = [_variable(module, one, _of(module, one)) for one in (*body.returns, *body.parameters)]
     inner += [_variable(module, one, _of(module, one)) for one in body.variables]
+    debug = debug_labels(function)
     inner += [
         Outlined(label.name, "label", "", module.span(label.place), module.span(label.place))
         for label in body.labels
+        if label.name not in debug
     ]
     inner.sort(key=lambda one: one.span)
     linkage = " ".join(word.text for word in node.linkage)

@@ -5,7 +5,7 @@ Like a report, they need no source text and can be sent between processes.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -14,15 +14,26 @@ Turn: TypeAlias = Literal["none", "uniform", "divergent", "unknown"]
 """
 
 
+MOST_SHOWN: Final = 12
+"""The number of instructions whose text a box shows."""
+
+
 class FlowBlock(NamedTuple):
-    """A basic block. Lines count from 1; the last block of a flow, the exit, has none."""
+    """A block: the instructions from `first` up to `end` (exclusive). Lines count from 1; the last block of a
+    flow, the exit, has none.
+    """
 
     number: int
     labels: tuple[str, ...]
+    """The labels at its beginning, without those of debug information."""
+    first: int
+    end: int
     first_line: int
     last_line: int
-    opcodes: tuple[str, ...]
-    """The opcodes of its instructions in order, each after its guard, if any."""
+    instructions: tuple[str, ...]
+    """The text of its instructions in order. Of more than `MOST_SHOWN` and one, the first and last halves of
+    `MOST_SHOWN`.
+    """
     turn: Turn
     is_reached: bool
     is_loop_head: bool
@@ -41,13 +52,24 @@ class FlowEdge(NamedTuple):
     """Whether the targets are known; otherwise the jump may go to every label of the function."""
 
 
+class FlowLoop(NamedTuple):
+    """A natural loop: its header, and all its blocks in order."""
+
+    header: int
+    blocks: tuple[int, ...]
+
+
 class Flow(NamedTuple):
-    """A control flow graph; `order` has the blocks in reverse postorder, unreachable ones last."""
+    """A control flow graph; `order` has the blocks in reverse postorder, unreachable ones last. A block
+    begins where control can arrive from elsewhere: at the target of a branch, or after the end of another.
+    """
 
     name: str
     blocks: tuple[FlowBlock, ...]
     edges: tuple[FlowEdge, ...]
     order: tuple[int, ...]
+    loops: tuple[FlowLoop, ...]
+    """In the order of their headers."""
 
 
 class Live(NamedTuple):

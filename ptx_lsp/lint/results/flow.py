@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
-from analyses.control_flow.dominance import dominance
+from collections.abc import Iterator, Sequence
+
+from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, Cfg, cfg
+from analyses.control_flow.dominance import Loop, dominance
 from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import Uniformity, uniformity
+from analyses.divergence.uniformity import uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from analyses.registers.register_pressure import register_pressure
 from ptx_lsp.isa.types import TYPES
-from ptx_lsp.lint.results.details import Details, Flow, FlowBlock, FlowEdge, Live, Pressure, Turn
+from ptx_lsp.lint.results.details import (
+    MOST_SHOWN,
+    Details,
+    Flow,
+    FlowBlock,
+    FlowEdge,
+    FlowLoop,
+    Live,
+    Pressure,
+    Turn,
+)
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.debug_labels import debug_labels
+from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.syntax import nodes
 
@@ -22,13 +36,46 @@ def details(function: Function) -> Details:
 
 def flow(function: Function) -> Flow:
     """The control flow graph of `function`, with the uniformity of each block's branch."""
-    graph = cfg(function)
-    found = uniformity(function)
-    heads = {loop.header for loop in dominance(function).loops}
-    blocks = [_block(function, block, found, block.number in heads) for block in graph.blocks]
-    edges = [edge for block in graph.blocks for edge in _edges(function, block)]
-    unreached = [block.number for block in graph.blocks if block.number not in graph.reached]
-    return Flow(function.name, tuple(blocks), tuple(edges), (*graph.reverse_postorder, *unreached))
+    graph, found = cfg(function), uniformity(function)
+    runs = list(_runs(function, graph))
+    number_of = [number for number, run in enumerate(runs) for _ in run]
+    ways = dominance(function)
+    heads = {number_of[loop.header] for loop in ways.loops}
+    idle = debug_labels(function)
+    blocks = [
+        _block(function, number, run, graph, found.branches.get(run[-1]), number in heads, idle)
+        for number, run in enumerate(runs)
+    ]
+    edges = [edge for run in runs for edge in _edges(function, graph.blocks[run[-1]], number_of)]
+    order = dict.fromkeys([number_of[block] for block in graph.reverse_postorder])
+    unreached = [number for number in range(len(runs)) if number not in order]
+    loops = [_loop(loop, number_of) for loop in ways.loops]
+    return Flow(function.name, tuple(blocks), tuple(edges), (*order, *unreached), tuple(loops))
+
+
+def _runs(function: Function, graph: Cfg) -> Iterator[range]:
+    """The blocks of `graph` that one block of the flow has. A label that nothing jumps to begins a block of
+    `graph`, but control does not arrive there from elsewhere.
+    """
+    shown = shapes(function)
+    first = 0
+    for block in graph.blocks[1:]:
+        before = graph.blocks[block.number - 1]
+        goes_on = (
+            block.number < graph.exit
+            and before.successors == (block.number,)
+            and block.predecessors == (before.number,)
+            and shown[before.end - 1].opcode not in JUMPS | EXITS
+        )
+        if not goes_on:
+            yield range(first, block.number)
+            first = block.number
+    yield range(first, graph.exit + 1)
+
+
+def _loop(loop: Loop, number_of: Sequence[int]) -> FlowLoop:
+    inside = dict.fromkeys([number_of[block] for block in sorted(loop.blocks)])
+    return FlowLoop(number_of[loop.header], tuple(inside))
 
 
 def pressure_along(function: Function) -> Pressure:
@@ -39,16 +86,29 @@ def pressure_along(function: Function) -> Pressure:
     return Pressure(found.units, lines, found.peak_instruction, live)
 
 
-def _block(function: Function, block: BasicBlock, found: Uniformity, is_loop_head: bool) -> FlowBlock:
-    inside = instructions(function).instructions[block.first : block.end]
+def _block(
+    function: Function,
+    number: int,
+    run: range,
+    graph: Cfg,
+    level: UniformityLevel | None,
+    is_loop_head: bool,
+    debug: frozenset[str],
+) -> FlowBlock:
+    head, last = graph.blocks[run[0]], graph.blocks[run[-1]]
+    inside = instructions(function).instructions[head.first : last.end]
+    half = MOST_SHOWN // 2
+    shown = inside if len(inside) <= MOST_SHOWN + 1 else (*inside[:half], *inside[-half:])
     return FlowBlock(
-        block.number,
-        block.labels,
+        number,
+        tuple([label for label in head.labels if label not in debug]),
+        head.first,
+        last.end,
         _line(function, inside[0]) if inside else 0,
         _line(function, inside[-1]) if inside else 0,
-        tuple([_opcode(step) for step in inside]),
-        _turn(found.branches.get(block.number)),
-        block.number in found.ssa.cfg.reached,
+        tuple([_text(function, step) for step in shown]),
+        _turn(level),
+        head.number in graph.reached,
         is_loop_head,
     )
 
@@ -61,8 +121,8 @@ def _turn(level: UniformityLevel | None) -> Turn:
     return "divergent" if level == UniformityLevel.DIVERGENT else "unknown"
 
 
-def _edges(function: Function, block: BasicBlock) -> list[FlowEdge]:
-    """The first successor of a guarded jump is the one without a jump (`Block`)."""
+def _edges(function: Function, block: BasicBlock, number_of: Sequence[int]) -> list[FlowEdge]:
+    """The first successor of a guarded jump is the one without a jump (`BasicBlock`)."""
     if not block.instructions:
         return []
     last = instructions(function).instructions[block.end - 1]
@@ -75,15 +135,17 @@ def _edges(function: Function, block: BasicBlock) -> list[FlowEdge]:
         condition = _inverted(guard) if goes_on else guard
         found.append(
             FlowEdge(
-                block.number, target, "next" if goes_on else "taken", condition,
+                number_of[block.number], number_of[target], "next" if goes_on else "taken", condition,
                 goes_on or not block.has_unknown_successors,
             )
         )
     return found
 
 
-def _opcode(step: InstructionInfo) -> str:
-    return f"@{_guard(step)} {step.spelling}" if step.is_guarded else step.spelling
+def _text(function: Function, step: InstructionInfo) -> str:
+    """The instruction on one line, without its semicolon."""
+    text = function.module.document.source.decoded(*function.span(step.node))
+    return " ".join(text.split()).removesuffix(";").rstrip()
 
 
 def _guard(step: InstructionInfo) -> str:

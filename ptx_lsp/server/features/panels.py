@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from analyses.control_flow.cfg import cfg
-from analyses.instructions.uses_and_defs import instructions
 from analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures, kernel_metrics
 from ptx_lsp.ide.cursor.measurements import NOT_MEASURED
-from ptx_lsp.ide.cursor.uniformity_text import branch_uniformity
-from ptx_lsp.ide.panels.flow_picture import block_name, picture
-from ptx_lsp.ide.panels.layered_layout import TooLargeError
 from ptx_lsp.ide.panels.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
@@ -26,8 +21,7 @@ from ptx_lsp.isa.device_limits import (
 )
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.diagnostic import SEVERITIES
-from ptx_lsp.lint.results.details import Flow, FlowBlock, FlowEdge
-from ptx_lsp.lint.results.flow import flow, pressure_along
+from ptx_lsp.lint.results.flow import pressure_along
 from ptx_lsp.lint.results.report import DynamicShared, Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -219,80 +213,6 @@ def pressure_profile(view: View, asked: object) -> Json:
         "peak": peak,
         "limit": limit,
     }
-
-
-@panel("ptx/controlFlow")
-def control_flow(view: View, asked: object) -> Json:
-    """The control flow graph of a kernel or function, with its layout; null if there is none."""
-    function = chosen(view, asked)
-    if function is None:
-        return None
-    found = flow(function)
-    try:
-        drawn = picture(found)
-    except TooLargeError as error:
-        raise RequestFailedError(
-            f"the control flow of `{function.name}` is too large to draw: {error}"
-        ) from error
-    return {
-        "kernel": function.name,
-        "width": drawn.width,
-        "height": drawn.height,
-        "blocks": [
-            {
-                "id": block.number,
-                "label": " ".join((block_name(block, len(found.blocks)), *block.labels)),
-                "range": view.convert.json_range(_span(view, block)),
-                "lines": list[Json](box.lines),
-                "x": box.x,
-                "y": box.y,
-                "width": box.width,
-                "height": box.height,
-                "branch": None if block.turn == "none" else block.turn,
-                "reasons": list[Json](_reasons(function, block)),
-            }
-            for block, box in zip(found.blocks, drawn.boxes, strict=True)
-        ],
-        "edges": list(_edges(found, drawn.paths)),
-    }
-
-
-def _edges(found: Flow, paths: tuple[tuple[tuple[float, float], ...], ...]) -> Iterator[Json]:
-    for edge, points in zip(found.edges, paths, strict=True):
-        yield {
-            "from": edge.source,
-            "to": edge.target,
-            "kind": _kind(edge),
-            "condition": edge.condition,
-            "points": [list[Json](point) for point in points],
-        }
-
-
-def _reasons(function: Function, block: FlowBlock) -> list[str]:
-    """The reasons for the uniformity of the branch at its end."""
-    inside = instructions(function).instructions[slice(*_steps_of(function, block))]
-    if block.turn == "none" or not inside:
-        return []
-    return branch_uniformity(function, inside[-1].node)
-
-
-def _steps_of(function: Function, block: FlowBlock) -> tuple[int, int]:
-    found = cfg(function).blocks[block.number]
-    return found.first, found.end
-
-
-def _kind(edge: FlowEdge) -> str:
-    if not edge.is_known:
-        return "indirect"
-    return "fallthrough" if edge.kind == "next" else "taken"
-
-
-def _span(view: View, block: FlowBlock) -> Span:
-    """The lines of a block; empty for the exit block."""
-    source = view.module.document.source
-    if not block.first_line:
-        return Span(0, 0)
-    return Span(source.line_span(block.first_line - 1).start, source.line_span(block.last_line - 1).end)
 
 
 # -- what is asked for ----------------------------------------------------------------------------

