@@ -21,7 +21,8 @@ class ValueUsers:
         """The phis that read a value."""
         self.readers: dict[int, dict[int, list[int]]] = {}
         """The instructions of each block that use a value."""
-        self.readers_of_block: dict[int, set[int]] | None = None
+        self.leaving: dict[int, tuple[list[int], set[int]]] = {}
+        """`leaving_values` of each block, as far as it is known."""
         entered = self.entered
         for block in self.cfg.reverse_postorder:
             for value in form.blocks[block].inputs:
@@ -79,16 +80,13 @@ class ValueUsers:
 
     def escaping_values(self, blocks: frozenset[int]) -> list[int]:
         """The values that `blocks` define and others use, except those that are the same at all times."""
-        if self.readers_of_block is None:
-            self.readers_of_block = self._readers_of_block()
-        readers = self.readers_of_block
         found: list[int] = []
         for block in blocks:
-            reading = readers.get(block)
-            if reading is not None and not reading <= blocks:
+            values, reading = self.leaving_values(block)
+            if not reading <= blocks:
                 found += [
                     value
-                    for value in self.leaving_values(block)
+                    for value in values
                     if self.is_read_outside(value, blocks) and not self.is_constant(block, value)
                 ]
         return found
@@ -106,29 +104,27 @@ class ValueUsers:
         number = self.cfg.blocks[block].first + self.form.blocks[block].definition(value)
         return value == self.form.by_instruction[number].carry_out or self.transfers.is_constant(number)
 
-    def leaving_values(self, block: int) -> list[int]:
-        """The values that a block defines and other blocks, or phis, use: its phis first."""
-        values = self.form.blocks[block]
-        every = [join.value for join in self.form.phis_of[block]]
-        every += range(values.first, values.first + values.count)
-        return [value for value in every if value in self.entered or value in self.phis]
-
-    def _readers_of_block(self) -> dict[int, set[int]]:
-        """For each block, those that read a value that it defines."""
-        phis, defining = self.form.phis, self.form.defining_blocks
-        found: dict[int, set[int]] = {}
-        for value, blocks in self.entered.items():
-            join = phis.get(value)
-            block = defining[value] if join is None else join.block
-            known = found.get(block)
-            if known is None:
-                found[block] = set(blocks)
-            else:
-                known.update(blocks)
-        for value, users in self.phis.items():
-            block = self.form.block_of(value)
-            found.setdefault(block, set()).update([phis[~user].block for user in users])
-        return found
+    def leaving_values(self, block: int) -> tuple[list[int], set[int]]:
+        """The values that a block defines and other blocks, or phis, use: its phis first. Also the blocks of
+        these users.
+        """
+        known = self.leaving.get(block)
+        if known is None:
+            values, phis = self.form.blocks[block], self.form.phis
+            found: list[int] = []
+            reading: set[int] = set()
+            every = [join.value for join in self.form.phis_of[block]]
+            every += range(values.first, values.first + values.count)
+            for value in every:
+                blocks, joins = self.entered.get(value), self.phis.get(value)
+                if blocks is not None:
+                    reading.update(blocks)
+                if joins is not None:
+                    reading.update([phis[~user].block for user in joins])
+                if blocks is not None or joins is not None:
+                    found.append(value)
+            known = self.leaving[block] = found, reading
+        return known
 
 
 _NONE: Final[list[int]] = []
