@@ -31,7 +31,7 @@ def declare(scope: Scope, name: str, symbol: Declared) -> Declared | None:
     """
 
 def declare_all(
-    declaration: nodes.Declaration,
+    declarations: tuple[nodes.Declaration, ...],
     scope: Scope,
     owner: nodes.Name,
     is_parameter: bool,
@@ -39,7 +39,7 @@ def declare_all(
     missing: Callable[[nodes.Name, Scope], Symbol | None],
     clash: Callable[[nodes.Name, Declared, Declared], object],
 ) -> list[Register | Variable]:
-    """Declares the names of a declaration, and resolves those in its initialisers as `resolve_names` does.
+    """Declares the names of declarations, and resolves those in its initialisers as `resolve_names` does.
     `owner` is the `.entry` or `.func` of the function. `clash` is called with each name that the block has
     already declared, its new symbol, and the first.
     """

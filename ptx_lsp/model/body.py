@@ -152,17 +152,16 @@ class Body:
     # -- declarations ---------------------------------------------------------------------------
 
     def _declare_parameters(self) -> None:
-        for into, declarations in (
-            (self.returns, self.node.returns), (self.parameters, self.node.parameters)
-        ):
-            for declaration in declarations or ():
-                into += self._declared(declaration, self.scope, is_parameter=True)
+        if self.node.returns:
+            self.returns = self._declared(self.node.returns, self.scope, is_parameter=True)
+        if self.node.parameters:
+            self.parameters = self._declared(self.node.parameters, self.scope, is_parameter=True)
 
     def _declared(
-        self, declaration: nodes.Declaration, scope: Scope, *, is_parameter: bool = False
+        self, declarations: tuple[nodes.Declaration, ...], scope: Scope, *, is_parameter: bool = False
     ) -> list[Register | Variable]:
         return declare_all(
-            declaration, scope, self.node.kind, is_parameter, self.symbols, self._missing, self._clash
+            declarations, scope, self.node.kind, is_parameter, self.symbols, self._missing, self._clash
         )
 
     def _clash(self, name: nodes.Name, symbol: Declared, first: Declared) -> None:
@@ -219,7 +218,7 @@ class Body:
 
     def _other(self, statement: nodes.Statement, scope: Scope) -> None:
         if isinstance(statement, nodes.Declaration):
-            for symbol in self._declared(statement, scope):
+            for symbol in self._declared((statement,), scope):
                 if isinstance(symbol, Register):
                     self.registers.append(symbol)
                 else:

@@ -127,14 +127,19 @@ static int declare_one(Declaring *d, PyObject *declarator, PyObject *found) {
 
 static PyObject *core_declare_all(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t count) {
   if (!are_classes_known() ||
-      !are_valid(count == 7 && is_a(given[0], &DECLARATION) && is_a(given[1], &SCOPE), "declare_all"))
+      !are_valid(count == 7 && PyTuple_Check(given[0]) && is_a(given[1], &SCOPE), "declare_all"))
     return NULL;
-  Declaring d = {given[0], given[2], given[3], given[6], {given[1], PyDict_New(), given[4], given[5]}};
-  PyObject *declarators = get(given[0], DECLARATION.offsets[7]), *found = PyList_New(0);
+  Declaring d = {NULL, given[2], given[3], given[6], {given[1], PyDict_New(), given[4], given[5]}};
+  PyObject *declarations = given[0], *found = PyList_New(0);
   int failed = found == NULL || d.resolving.visible == NULL;
-  for (Py_ssize_t n = 0; !failed && n < PyTuple_Size(declarators); n++) {
-    failed = declare_one(&d, PyTuple_GetItem(declarators, n), found) < 0;
-    PyDict_Clear(d.resolving.visible);
+  for (Py_ssize_t n = 0; !failed && n < PyTuple_Size(declarations); n++) {
+    d.declaration = PyTuple_GetItem(declarations, n);
+    failed = !are_valid(is_a(d.declaration, &DECLARATION), "declare_all");
+    PyObject *declarators = failed ? NULL : get(d.declaration, DECLARATION.offsets[7]);
+    for (Py_ssize_t m = 0; !failed && m < PyTuple_Size(declarators); m++) {
+      failed = declare_one(&d, PyTuple_GetItem(declarators, m), found) < 0;
+      PyDict_Clear(d.resolving.visible);
+    }
   }
   Py_XDECREF(d.resolving.visible);
   if (failed) Py_CLEAR(found);
