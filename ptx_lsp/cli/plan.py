@@ -237,7 +237,7 @@ class Plan:
 def _metadata(one: Input) -> Metadata | None:
     from ptx_lsp.lint.results.metadata import metadata_beside
 
-    return metadata_beside(_path(one.path)) if one.data is None else None
+    return metadata_beside(one.path) if one.data is None else None
 
 
 def _path(path: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -71,7 +70,7 @@ class View(NamedTuple):
     def known(self) -> KnownFigures:
         """Figures of the kernels from elsewhere than the text; read from disk."""
         path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
-        metadata = metadata_beside(Path(path)) if path is not None else None
+        metadata = metadata_beside(path) if path is not None else None
         return KnownFigures(self.settings.dynamic_shared, metadata, self.measured.figures)
 
     def offset(self, position: types.Position) -> int:

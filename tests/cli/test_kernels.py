@@ -230,7 +230,7 @@ def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
     script = (
         "import sys; from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
         "print([m for m in sys.modules if m in "
-        "('ptx_lsp.lint.results.kernels', 'ptx_lsp.lint.results.flow', 'subprocess', 'numpy')])"
+        "('ptx_lsp.lint.results.kernels', 'ptx_lsp.lint.results.flow', 'subprocess', 'pathlib', 'numpy')])"
     )
 
     def imported(*arguments: str) -> str:

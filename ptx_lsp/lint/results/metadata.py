@@ -5,8 +5,8 @@ It has the `name` of the kernel, the bytes of `shared` memory, all of which is d
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
-from pathlib import Path
 from typing import cast
 
 from ptx_lsp.named_tuple import NamedTuple
@@ -23,22 +23,23 @@ class Metadata(NamedTuple):
     warps: int | None = None
 
 
-def metadata_beside(path: Path) -> Metadata | None:
+def metadata_beside(path: str) -> Metadata | None:
     """The metadata of a PTX file; None if it has none."""
-    beside = path.with_suffix(".json")
+    beside = os.path.splitext(path)[0] + ".json"
     try:
-        state = beside.stat()
+        state = os.stat(beside)
     except (OSError, ValueError):
         return None
     return _read(beside, state.st_mtime_ns, state.st_size) if state.st_size <= _MOST_BYTES else None
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, _time: int, _size: int) -> Metadata | None:
+def _read(path: str, _time: int, _size: int) -> Metadata | None:
     import json
 
     try:
-        found: object = json.loads(path.read_bytes())
+        with open(path, "rb") as file:
+            found: object = json.load(file)
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
