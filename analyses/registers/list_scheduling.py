@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from operator import attrgetter
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.registers.dependence import DependenceGraph, dependence_graph
@@ -51,9 +51,15 @@ class RegionCode(NamedTuple):
     live_out: frozenset[int]
 
 
+Key: TypeAlias = tuple[object, ...]
+"""All that the code of a region depends on."""
+
+
 class RegionSource(Protocol):
     """Where the code of a region is read."""
 
+    @property
+    def key(self) -> Key: ...
     def read(self) -> RegionCode: ...
 
     def pressure(self) -> int:
@@ -71,15 +77,21 @@ class StraightLineRegion:
     def __init__(self, bound: int, results: int, source: RegionSource) -> None:
         self.bound: Final = bound
         self.results: Final = results
+        self._key: Final = source.key
         self._code: RegionCode | RegionSource = source
         self._text_bound: int | None = None
         self._profiles: dict[bool, _PressureProfile] = {}
         self._hoisted: dict[tuple[int, bool], int] = {}
 
-    def read_from(self, source: RegionSource) -> None:
-        """Reads the same code from a later version of the function, so that no version is kept for it."""
+    def read_from(self, source: RegionSource) -> bool:
+        """Whether a later version of the function has the same code. It is then read from there, so that no
+        version is kept for it.
+        """
+        if self._key != source.key:
+            return False
         if not isinstance(self._code, RegionCode):
             self._code = source
+        return True
 
     @property
     def code(self) -> RegionCode:

@@ -13,15 +13,17 @@ ptxas does not document these decisions; the limits come from observation.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from sys import maxsize
-from typing import Final, TypeAlias
+from typing import Final
 
-from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
+from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.uses_and_defs import instructions
 from analyses.registers.list_scheduling import (
+    Key,
     RegionCode,
     StraightLineRegion,
     most_registers_named,
@@ -34,7 +36,7 @@ from analyses.registers.machine_instructions import (
 )
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import VirtualRegisters, constant, virtual_registers
-from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
+from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
@@ -49,18 +51,25 @@ _FACTORS: Final = (16, 8, 4, 2)
 @fact
 def straight_line_regions(function: Function) -> tuple[StraightLineRegion, ...]:
     """The reachable straight-line regions of `function`, in the order of the text."""
-    return tuple(_regions(function))
-
-
-_Key: TypeAlias = tuple[tuple[MachineBlock, ...], int, int, object]
-"""The blocks of a region, its unroll factor, and the bit set of the virtual registers live after it."""
+    return tuple(_by_block(function).values())
 
 
 @incremental_fact
-def _memory(
-    _: Function, earlier: Previous[GenerationalCache[_Key, StraightLineRegion]] | None
-) -> GenerationalCache[_Key, StraightLineRegion]:
-    return GenerationalCache(earlier.value if earlier else None)
+def _by_block(
+    function: Function, earlier: Previous[dict[MachineBlock, StraightLineRegion]] | None
+) -> dict[MachineBlock, StraightLineRegion]:
+    """The regions by their first block. A region is the same object as before an edit if its instructions and
+    the virtual registers live after it are unchanged.
+    """
+    before = earlier.value if earlier else {}
+    found: dict[MachineBlock, StraightLineRegion] = {}
+    for source in _sources(function):
+        known = before.get(source.blocks[0])
+        if known is not None and known.read_from(source):
+            found[source.blocks[0]] = known
+        else:
+            found[source.blocks[0]] = source.region()
+    return found
 
 
 def trip_count(function: Function, loop: Loop) -> int | None:
@@ -70,50 +79,38 @@ def trip_count(function: Function, loop: Loop) -> int | None:
     return _InductionVariable(function, numbers).trip_count() if numbers else None
 
 
-def _regions(function: Function) -> Iterator[StraightLineRegion]:
-    graph, left, sets = cfg(function), virtual_registers(function), virtual_register_liveness(function)
+def _sources(function: Function) -> Iterator[_Source]:
+    graph, left, alive = cfg(function), virtual_registers(function), virtual_register_liveness(function)
     kept = _nounroll_blocks(function)
     straight = {
         min(loop.blocks): loop
         for loop in dominance(function).loops
         if _is_straight_line(graph, loop) and loop.header not in kept
     }
-    contents, known, numbering = list(left.blocks.values()), _memory(function), sets.sets.numbering
+    contents, reached, sets = list(left.blocks.values()), graph.reached, alive.sets
     done: set[int] = set()
-
-    def region(members: Sequence[BasicBlock], factor: int, targets: Sequence[int]) -> StraightLineRegion:
-        """The region: the same object as before an edit if its instructions and the virtual registers live
-        after it are unchanged.
-        """
-        behind = sets.bits_of_any(targets)
-        blocks = tuple([contents[member.number] for member in members])
-        source = _Source(left, sets.sets, members[0].first, members[-1].end, factor, behind)
-        key = blocks, factor, behind, numbering
-        found = known.get(key)
-        if found is None:
-            return known.put(key, source.region(blocks))
-        found.read_from(source)
-        return found
-
     for block in graph.blocks:
-        if block.number in done or block.number not in graph.reached:
+        number = block.number
+        if number in done or number not in reached:
             continue
-        loop = straight.get(block.number)
+        loop = straight.get(number)
         if loop is not None:
-            members = [graph.blocks[number] for number in sorted(loop.blocks)]
+            members = [graph.blocks[one] for one in sorted(loop.blocks)]
             count = trip_count(function, loop)
             body = machine_instructions(left, range(members[0].first, members[-1].end)) if count else []
             factor = _unroll_factor(body, count) if count else 1
             if factor > 1:
                 done.update(loop.blocks)
-                behind = [
+                behind = alive.bits_of_any([
                     target
                     for target in members[-1].successors
                     if not (factor == count and target == loop.header)
-                ]
-                yield region(members, factor, behind)
+                ])
+                blocks = tuple([contents[one.number] for one in members])
+                yield _Source(left, sets, members[0].first, members[-1].end, blocks, factor, behind)
                 continue
-        yield region((block,), 1, block.successors)
+        behind = alive.bits_of_any(block.successors)
+        yield _Source(left, sets, block.first, block.end, (contents[number],), 1, behind)
 
 
 class _Source(NamedTuple):
@@ -125,13 +122,18 @@ class _Source(NamedTuple):
     sets: LiveSets
     first: int
     end: int
+    blocks: tuple[MachineBlock, ...]
     factor: int
     behind: int
 
-    def region(self, blocks: Sequence[MachineBlock]) -> StraightLineRegion:
+    @property
+    def key(self) -> Key:
+        return self.blocks, self.factor, self.behind, self.sets.numbering
+
+    def region(self) -> StraightLineRegion:
         live = self.behind.bit_count()
         if self.factor == 1:
-            return StraightLineRegion(live + blocks[0].pressure, blocks[0].results, self)
+            return StraightLineRegion(live + self.blocks[0].pressure, self.blocks[0].results, self)
         operations = self.read().instructions
         bound = live + sum(most_registers_named(one) for one in operations)
         return StraightLineRegion(bound, sum(len(one.defs) for one in operations), self)
@@ -158,19 +160,20 @@ def _is_straight_line(graph: Cfg, loop: Loop) -> bool:
 
 def _nounroll_blocks(function: Function) -> set[int]:
     """The blocks that start with `.pragma "nounroll"`."""
-    if not any(type(one) is nodes.Directive for one in function.body.statements):
+    pragmas = [
+        one.node
+        for one in function.body.directives
+        if isinstance(one.node, nodes.Directive)
+        and one.node.name.text == ".pragma"
+        and any(isinstance(value, nodes.String) and "nounroll" in value.text for value in one.node.arguments)
+    ]
+    if not pragmas:
         return set()
-    graph, position, found = cfg(function), 0, set[int]()
-    for statement in function.body.statements:
-        match statement:
-            case nodes.Instruction():
-                position += 1
-            case nodes.Directive(name=nodes.Name(text=".pragma"), arguments=values):
-                if any(isinstance(v, nodes.String) and "nounroll" in v.text for v in values):
-                    following = graph.block_of[position : position + 1]
-                    found.update(following)
-            case _:
-                pass
+    every, offset, block_of = function.body.instructions, function.item.offset, cfg(function).block_of
+    found: set[int] = set()
+    for pragma in pragmas:
+        position = bisect_left(every, offset(pragma.start), key=lambda one: offset(one.start))
+        found.update(block_of[position : position + 1])
     return found
 
 

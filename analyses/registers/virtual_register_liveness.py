@@ -32,8 +32,8 @@ class VirtualRegisterLiveness:
         live_in = self.sets.live_in
         found = 0
         for block in blocks:
-            found |= live_in[block]
-        return found & ~live_in[0]
+            found = found | live_in[block] if found else live_in[block]
+        return found & ~live_in[0] if live_in[0] else found
 
 
 @incremental_fact

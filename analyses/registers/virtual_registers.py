@@ -29,9 +29,11 @@ from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import cfg
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from analyses.registers.definitions import NEVER, SEVERAL, Definitions, definitions
 from analyses.registers.machine_blocks import NO_REGISTER, MachineBlock, MachineCode
 from analyses.registers.machine_kind import Coalescing, coalescing
 from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
@@ -40,37 +42,11 @@ from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
-_NEVER: Final = -1
-_SEVERAL: Final = -2
-"""In place of the only definition of a register that has none, or has several or a partial one."""
 _BANKED: Final = frozenset({"%ntid", "%nctaid"})
 _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 _COPY_DEPTH: Final = 200
 """Copies of copies are followed up to this depth; without limit if the text has them in order."""
-
-
-class Definitions:
-    """The instructions that define each register."""
-
-    def __init__(self, flow: FunctionInstructions) -> None:
-        self.only = [_NEVER] * flow.count
-        """The only definition of a register, if it defines all of it; else negative."""
-        self._several: dict[int, list[int]] = {}
-        only, partial_defs = self.only, flow.partial_defs
-        for number, written in enumerate(flow.defs):
-            for register in written:
-                known = only[register]
-                if known == _NEVER and not partial_defs[number]:
-                    only[register] = number
-                else:
-                    only[register] = _SEVERAL
-                    self._several.setdefault(register, [known] if known >= 0 else []).append(number)
-
-    def of(self, register: int) -> Sequence[int]:
-        """All definitions of a register, in order."""
-        number = self.only[register]
-        return (number,) if number >= 0 else self._several.get(register, ())
 
 
 class VirtualRegisters(NamedTuple):
@@ -79,6 +55,10 @@ class VirtualRegisters(NamedTuple):
     code: MachineCode
     definitions: Definitions
     blocks: dict[BlockIdentity, MachineBlock]
+    dependents: dict[int, list[int]] | None
+    """The registers that may share virtual registers with one that an instruction reads; found at the first
+    edit.
+    """
 
     @property
     def number_of_all(self) -> int:
@@ -92,8 +72,10 @@ def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | 
     flow = instructions(function)
     before = earlier.value.code if earlier is not None else None
     if earlier and before and before.flow.register_index == flow.register_index:
-        return _Coalescing(function, flow, before.allocated).update(earlier)
-    return _Coalescing(function, flow, _allocated(function.body, flow.register_index)).run()
+        defined = earlier.value.definitions.edited(before.flow, flow, earlier.change)
+        return _Coalescing(function, flow, before.allocated, defined).update(earlier)
+    allocated = _allocated(function.body, flow.register_index)
+    return _Coalescing(function, flow, allocated, definitions(flow)).run()
 
 
 def _allocated(body: Body, numbering: RegisterIndex) -> list[tuple[int, ...]]:
@@ -120,12 +102,16 @@ class _Coalescing:
     """Finds the virtual registers that registers share (2, 3)."""
 
     def __init__(
-        self, function: Function, flow: FunctionInstructions, allocated: Sequence[tuple[int, ...]]
+        self,
+        function: Function,
+        flow: FunctionInstructions,
+        allocated: Sequence[tuple[int, ...]],
+        defined: Definitions,
     ) -> None:
         self.function = function
         self.flow = flow
         self.allocated = allocated
-        self.definitions = Definitions(flow)
+        self.definitions = defined
         self.only = self.definitions.only
         self.is_eliminated = bytearray()
         self.values: list[tuple[int, ...]] = []
@@ -133,19 +119,21 @@ class _Coalescing:
         """Registers that may share and have no value yet."""
         self.in_progress: set[int] = set()
         self.depth = 0
-        self.candidates, counted = self.find_candidates()
-        self.readers: dict[int, list[int]] = {register: [] for register in counted}
+        self.readers: dict[int, list[int]] = {}
         """The instructions that read a register, if it matters."""
+        self.dependents: dict[int, list[int]] | None = None
 
     def run(self) -> VirtualRegisters:
         """The virtual registers of a function of which nothing is known."""
         self.is_eliminated = bytearray(len(self.flow.uses))
         self.values = [
-            words if number != _NEVER else ()
+            words if number != NEVER else ()
             for words, number in zip(self.allocated, self.only, strict=True)
         ]
+        candidates, counted = self.find_candidates()
+        self.readers = {register: [] for register in counted}
         self.find_readers()
-        self.find_values(self.candidates)
+        self.find_values(candidates)
         return self.result({}, set())
 
     def result(self, known: dict[BlockIdentity, MachineBlock], changed: set[int]) -> VirtualRegisters:
@@ -158,7 +146,7 @@ class _Coalescing:
         for block, identity in zip(graph.blocks, block_identities(function).blocks, strict=True):
             found = known.get(identity) if block.number not in gone else None
             blocks[identity] = found or code.block(block.first, block.end)
-        return VirtualRegisters(code, self.definitions, blocks)
+        return VirtualRegisters(code, self.definitions, blocks, self.dependents)
 
     def find_candidates(self) -> tuple[list[int], list[int]]:
         """The registers that may share virtual registers, and those of them for which the readers matter."""
@@ -166,8 +154,7 @@ class _Coalescing:
         found: list[int] = []
         counted: list[int] = []
         for shape, numbers in shape_index(self.function).items():
-            how = coalescing(shape)
-            if how == Coalescing.NONE or (how == Coalescing.PARAMETER and not self.function.is_kernel):
+            if not self.may_share(shape):
                 continue
             more = [
                 register
@@ -176,18 +163,24 @@ class _Coalescing:
                 if only[register] == number and allocated[register]
             ]
             found += more
-            if how in (Coalescing.OFFSET, Coalescing.SCALED):
+            if coalescing(shape) in (Coalescing.OFFSET, Coalescing.SCALED):
                 counted += more
         return found, counted
+
+    def may_share(self, shape: Shape) -> bool:
+        how = coalescing(shape)
+        return how != Coalescing.NONE and (how != Coalescing.PARAMETER or self.function.is_kernel)
 
     def find_readers(self) -> None:
         readers = self.readers
         if not readers:
             return
+        is_read_by = readers.keys().isdisjoint
         for number, used in enumerate(self.flow.uses):
-            for register in used:
-                if register in readers:
-                    readers[register].append(number)
+            if not is_read_by(used):
+                for register in used:
+                    if register in readers:
+                        readers[register].append(number)
 
     def find_values(self, registers: Iterable[int]) -> None:
         """Finds the values of registers that may share, in order: the first of a cycle gets its own."""
@@ -209,31 +202,61 @@ class _Coalescing:
             for registers in lists
             for register in registers
         }  # fmt: skip
+        self.dependents = self.dependents_after(earlier)
         self.add_dependents(touched)
         self.is_eliminated = before.code.is_eliminated[:]
         self.is_eliminated[first:old_end] = bytearray(end - first)
         self.values = list(before.code.of_registers)
         for register in touched:
-            self.readers.setdefault(register, [])
-            self.values[register] = self.allocated[register] if self.only[register] != _NEVER else ()
+            self.readers[register] = []
+            self.values[register] = self.allocated[register] if self.only[register] != NEVER else ()
         self.find_readers()
         changed = set(range(first, end))
         for register in touched:
             changed.update(self.readers[register], self.definitions.of(register))
             for number in self.definitions.of(register):
                 self.is_eliminated[number] = False
-        self.find_values(touched.intersection(self.candidates))
+        kinds, only = new.kinds, self.only
+        self.find_values([
+            register
+            for register in touched
+            if only[register] >= 0
+            and self.allocated[register]
+            and self.may_share(kinds[only[register]].shape)
+        ])
         return self.result(before.blocks, changed)
+
+    def dependents_after(self, earlier: Previous[VirtualRegisters]) -> dict[int, list[int]]:
+        """The dependents after an edit."""
+        before, (first, old_end, end) = earlier
+        old, new = before.code.flow, self.flow
+        found: dict[int, list[int]] = {}
+        if before.dependents is None:
+            for shape, numbers in shape_index(self.function).items():
+                if coalescing(shape):
+                    for number in numbers:
+                        for register in new.uses[number]:
+                            found.setdefault(register, []).extend(new.defs[number])
+            return found
+        found = before.dependents.copy()
+        for number in range(first, old_end):
+            if coalescing(old.kinds[number].shape):
+                for register in old.uses[number]:
+                    left = found[register] = found[register].copy()
+                    for one in old.defs[number]:
+                        left.remove(one)
+        for number in range(first, end):
+            if coalescing(new.kinds[number].shape):
+                for register in new.uses[number]:
+                    found[register] = [*found.get(register, ()), *new.defs[number]]
+        return found
 
     def add_dependents(self, found: set[int]) -> None:
         """Adds all registers that may share virtual registers with one of these."""
-        shared: dict[int, list[int]] = {}
-        for register in self.candidates:
-            for used in self.flow.uses[self.only[register]]:
-                shared.setdefault(used, []).append(register)
+        dependents = self.dependents or {}
         waiting = list(found)
         while waiting:
-            for register in shared.get(waiting.pop(), ()):
+            for register in dependents.get(waiting.pop(), ()):
                 if register not in found:
                     found.add(register)
                     waiting.append(register)
@@ -262,7 +285,7 @@ class _Coalescing:
 
     def single_definition(self, registers: Sequence[int]) -> tuple[int, ...] | None:
         """The virtual registers of the only element of `registers`, if it has at most one definition."""
-        if len(registers) != 1 or self.only[registers[0]] == _SEVERAL:
+        if len(registers) != 1 or self.only[registers[0]] == SEVERAL:
             return None
         return self.value(registers[0])
 

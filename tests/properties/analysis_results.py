@@ -55,6 +55,7 @@ def analysis_results(function: Function) -> AnalysisResults:
         "pressure": (need.units, need.predicates, [one.name for one in need.live_at_peak]),
         "words": (
             left.code.of_registers,
+            [tuple(left.definitions.of(register)) for register in range(len(left.code.of_registers))],
             [
                 None if is_eliminated else _operation(function, machine_instruction(left, number))
                 for number, is_eliminated in enumerate(left.code.is_eliminated)

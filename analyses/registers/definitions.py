@@ -1,0 +1,74 @@
+"""The instructions that define each register."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from analyses.instructions.uses_and_defs import FunctionInstructions
+from ptx_lsp.model.body_diff import InstructionRangeEdit
+
+NEVER: Final = -1
+SEVERAL: Final = -2
+"""In place of the only definition of a register that has none, or has several or a partial one."""
+
+
+class Definitions:
+    """The instructions that define each register."""
+
+    def __init__(self, only: list[int], several: dict[int, list[int]]) -> None:
+        self.only: Final = only
+        """The only definition of a register, if it defines all of it; else negative."""
+        self._several: Final = several
+
+    def of(self, register: int) -> Sequence[int]:
+        """All definitions of a register, in order."""
+        number = self.only[register]
+        return (number,) if number >= 0 else self._several.get(register, ())
+
+    def edited(
+        self, before: FunctionInstructions, after: FunctionInstructions, change: InstructionRangeEdit
+    ) -> Definitions:
+        """The definitions after an edit."""
+        first, old_end, end = change
+        growth = change.growth
+
+        def moved(numbers: Sequence[int]) -> list[int]:
+            return [number + growth if number >= old_end else number for number in numbers]
+
+        only = moved(self.only) if growth else self.only.copy()
+        several = self._several.copy()
+        if growth:
+            several = {register: moved(numbers) for register, numbers in several.items()}
+        found = {register: list[int]() for written in before.defs[first:old_end] for register in written}
+        for number in range(first, end):
+            for register in after.defs[number]:
+                found.setdefault(register, []).append(number)
+        for register, came in found.items():
+            stayed = [number for number in self.of(register) if not first <= number < old_end]
+            numbers = sorted([*moved(stayed), *came])
+            several.pop(register, None)
+            if not numbers:
+                only[register] = NEVER
+            elif len(numbers) == 1 and not after.partial_defs[numbers[0]]:
+                only[register] = numbers[0]
+            else:
+                only[register] = SEVERAL
+                several[register] = numbers
+        return Definitions(only, several)
+
+
+def definitions(flow: FunctionInstructions) -> Definitions:
+    """The definitions of a function of which nothing is known."""
+    only = [NEVER] * flow.count
+    several: dict[int, list[int]] = {}
+    partial_defs = flow.partial_defs
+    for number, written in enumerate(flow.defs):
+        for register in written:
+            known = only[register]
+            if known == NEVER and not partial_defs[number]:
+                only[register] = number
+            else:
+                only[register] = SEVERAL
+                several.setdefault(register, [known] if known >= 0 else []).append(number)
+    return Definitions(only, several)
