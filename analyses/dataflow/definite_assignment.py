@@ -126,6 +126,20 @@ class _Search:
             for block, is_named in zip(summaries, names_suspect, strict=True)
         ]
         """The guards that each block writes if it names no suspect; None for other blocks."""
+        self.known_steps: dict[int, list[int]] = {}
+
+    def steps(self, block: BasicBlock) -> list[int]:
+        """The instructions of a block that name a suspect or a tracked guard."""
+        known = self.known_steps.get(block.number)
+        if known is None:
+            named = self.guards.union(self.bits)
+            uses, defs, guards = self.flow.uses, self.flow.defs, self.flow.guards
+            known = self.known_steps[block.number] = [
+                step
+                for step in range(block.first, block.end)
+                if guards[step] in named or not named.isdisjoint(uses[step] + defs[step])
+            ]
+        return known
 
     def correlated_guards(self, names_suspect: list[bool]) -> set[int]:
         """The predicates that guard more than one branch or instruction that may name a suspect. For others,
@@ -147,8 +161,7 @@ class _Search:
             if self.quiet[number] is not None:
                 continue
             state = state.copy()
-            block = self.graph.blocks[number]
-            for step in range(block.first, block.end):
+            for step in self.steps(self.graph.blocks[number]):
                 self.check(step, state, found)
                 self.transfer(step, state)
         return sorted(found.values())
@@ -195,7 +208,7 @@ class _Search:
         for guard in quiet or ():
             state.forget(guard)
         if quiet is None:
-            for step in range(block.first, block.end):
+            for step in self.steps(block):
                 self.transfer(step, state)
         return state
 

@@ -75,6 +75,7 @@ class Uniformity:
         """For each reached block with several successors, the uniformity of its branch."""
         self.is_available: Final = is_available
         """Whether the function was simple enough to analyse (6)."""
+        self._controlling_branches: Final[dict[int, tuple[InstructionInfo, ...]]] = {}
 
     def level(self, value: int) -> UniformityLevel:
         """The level of a value where it is defined."""
@@ -131,6 +132,12 @@ class Uniformity:
         """The non-uniform branches that `block` is control-dependent on, directly or not, the nearest
         first.
         """
+        known = self._controlling_branches.get(block)
+        if known is None:
+            known = self._controlling_branches[block] = self._find_controlling_branches(block)
+        return known
+
+    def _find_controlling_branches(self, block: int) -> tuple[InstructionInfo, ...]:
         found: list[InstructionInfo] = []
         seen: set[int] = set()
         waiting = [block] if self.is_available else []
