@@ -42,7 +42,7 @@ def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
         known = known._replace(measured=NOT_MEASURED)
     measured = view.measured
     launched = {one.entry for one in launch_comments(module)}
-    return {
+    report: Json = {
         "ptxVersion": str(module.version) if module.version else None,
         "target": str(module.target) if module.target else None,
         "targets": _targets(),
@@ -55,6 +55,9 @@ def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
             _kernel(view, one, findings, launched, known) for one in _kernels(module)
         ],
     }
+    if module is not view.module:
+        module.dispose(module)  # the server collects no old cycles
+    return report
 
 
 def _kernel(
