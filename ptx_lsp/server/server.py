@@ -10,7 +10,14 @@ from typing import Any, cast
 
 from cattrs import Converter
 from lsprotocol import types
-from pygls.exceptions import FeatureNotificationError, FeatureRequestError, JsonRpcException
+from pygls.exceptions import (
+    FeatureNotificationError,
+    FeatureRequestError,
+    JsonRpcException,
+    JsonRpcInvalidRequest,
+    JsonRpcParseError,
+    JsonRpcServerNotInitialized,
+)
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
@@ -19,6 +26,7 @@ from ptx_lsp import __version__
 from ptx_lsp.server.feature import all_features
 from ptx_lsp.server.json import Json, JsonText
 from ptx_lsp.server.session import Session
+from ptx_lsp.server.transport import InvalidJson
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +36,7 @@ class Server:
 
     def __init__(self) -> None:
         self.exit_code: int | None = None
+        self._is_initialized = False
         self.pygls = _Pygls(
             "ptx-lsp", __version__, types.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol
         )
@@ -50,8 +59,14 @@ class Server:
         self.protocol.set_writer(_Writer(write))
 
     def receive(self, message: object) -> None:
-        """Handles one message. An invalid request also gets an answer."""
+        """Handles one message. An invalid one also gets an answer, and so does a request out of turn."""
         try:
+            error = self._out_of_turn(message)
+            if error is not None:
+                self._refuse(message, error)
+                return
+            if self._is_dropped(message):
+                return
             structured = self.protocol.structure_message(cast(dict[str, object], message))
             self.protocol.handle_message(cast(RPCMessage, structured))
         except JsonRpcException as error:
@@ -63,12 +78,45 @@ class Server:
     def disconnect(self) -> None:
         self.session.close()
 
+    def _out_of_turn(self, message: object) -> JsonRpcException | None:
+        """The error of a message that is none, or of a request before `initialize` or after `shutdown`."""
+        if isinstance(message, InvalidJson):
+            return JsonRpcParseError(f"the message is not JSON: {message.reason}")
+        fields = _fields(message)
+        method = fields.get("method")
+        if not isinstance(method, str):
+            is_response = "result" in fields or "error" in fields
+            return None if is_response else JsonRpcInvalidRequest("the message has no method")
+        if "id" not in fields:
+            return None
+        if method == types.INITIALIZE and not self._is_initialized:
+            self._is_initialized = True
+            return None
+        if method == types.INITIALIZE:
+            return JsonRpcInvalidRequest("`initialize` was requested before")
+        if not self._is_initialized:
+            return JsonRpcServerNotInitialized(f"`{method}` was requested before `initialize`")
+        if self.session.is_shut_down:
+            return JsonRpcInvalidRequest(f"`{method}` was requested after `shutdown`")
+        return None
+
+    def _is_dropped(self, message: object) -> bool:
+        """Whether a message is a notification before `initialize`, of which only `exit` counts."""
+        fields = _fields(message)
+        return not self._is_initialized and "id" not in fields and fields.get("method") != types.EXIT
+
     def _refuse(self, message: object, error: JsonRpcException) -> None:
         match message:
             case {"method": str(), "id": int() | str() as identity}:
                 self.protocol.refuse(identity, error)
-            case _:
+            case {"method": str()}:
                 pass
+            case _:
+                self.protocol.refuse(None, error)
+
+
+def _fields(message: object) -> dict[str, object]:
+    return cast("dict[str, object]", message) if isinstance(message, dict) else {}
 
 
 class _Pygls(LanguageServer):
@@ -131,8 +179,13 @@ class _Protocol(LanguageServerProtocol):
         """
         self._send_data({"jsonrpc": self.VERSION, "method": method, "params": params})
 
-    def refuse(self, identity: str | int, error: JsonRpcException) -> None:
-        self._send_response(identity, error=error.to_response_error())
+    def refuse(self, identity: str | int | None, error: JsonRpcException) -> None:
+        """Answers with an error; `identity` is None if the message has none that could be read."""
+        if identity is not None:
+            self._send_response(identity, error=error.to_response_error())
+        else:
+            told = {"code": error.code, "message": error.message}
+            self._send_text(json.dumps({"jsonrpc": self.VERSION, "id": None, "error": told}))
 
 
 class _Writer:

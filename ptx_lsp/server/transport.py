@@ -24,6 +24,13 @@ _ENDING = (signal.SIGTERM,) if sys.platform == "win32" else (signal.SIGTERM, sig
 """The signals that end the server."""
 
 
+class InvalidJson:
+    """A message that is not JSON."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
 class Receiver(Protocol):
     """The receiver of messages, on the event loop."""
 
@@ -128,7 +135,7 @@ async def _serve(
 
 
 def messages(read: Callable[[], bytes]) -> Iterator[object]:
-    """The JSON values in the pieces from `read`, until it is exhausted. Invalid JSON is ignored."""
+    """The JSON values in the pieces from `read`, until it is exhausted; `InvalidJson` for what is none."""
     buffer = bytearray()
 
     def wait_for(size: int) -> bool:
@@ -158,6 +165,7 @@ def messages(read: Callable[[], bytes]) -> Iterator[object]:
             yield json.loads(body)
         except (ValueError, RecursionError) as error:
             _log.error("message is not JSON: %s", error)
+            yield InvalidJson(str(error))
 
 
 def _content_length(header: bytes) -> int:

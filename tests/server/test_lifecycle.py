@@ -90,6 +90,46 @@ def test_wrong_messages_are_answered_and_do_no_harm() -> None:
         assert "undeclared-name" in rules(client.findings(URI, 1))
 
 
+def test_messages_out_of_turn_are_errors() -> None:
+    """Invalid JSON, requests before `initialize`, a second `initialize`, and requests after `shutdown`."""
+    answers: list[Json] = []
+    start: Json = {"processId": None, "rootUri": None, "capabilities": {}}
+    position: Json = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
+    sent: list[bytes] = [b"{{{", b"[]", b"5", b'{"jsonrpc": "2.0"}', b"\xff"]
+    asked: list[tuple[str, Json]] = [
+        ("textDocument/hover", position), ("ptx/kernelReport", {"textDocument": {"uri": URI}}),
+        ("shutdown", None), ("initialize", start), ("initialize", start),
+        ("textDocument/hover", position), ("shutdown", None), ("textDocument/hover", position),
+    ]
+    told: list[Json] = [{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": {}}}]
+    told += [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        for number, (method, params) in enumerate(asked)
+    ]
+    with subprocess.Popen(COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        for body in (*sent, *(json.dumps(one).encode() for one in told)):
+            server.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            server.stdin.flush()
+            if b'"method"' in body and b'"id"' not in body:
+                continue  # a notification
+            while True:
+                size = int(server.stdout.readline().split(b":")[1])
+                while server.stdout.readline().strip():
+                    pass
+                message: Json = json.loads(server.stdout.read(size))
+                if isinstance(message, dict) and "method" not in message:
+                    answers.append(message)
+                    break
+        server.stdin.close()
+        assert server.wait(30) == 1
+    assert [at(one, "id") for one in answers[: len(sent)]] == [None] * len(sent)
+    codes = [at(one, "error", "code") if isinstance(one, dict) and "error" in one else 0 for one in answers]
+    assert codes[: len(sent)] == [-32700, -32600, -32600, -32600, -32700]
+    assert codes[len(sent) :] == [-32002, -32002, -32002, 0, -32600, 0, 0, -32600]
+
+
 def test_a_cancelled_request_is_answered() -> None:
     with Connection() as client:
         client.open(URI, WRONG)
