@@ -197,16 +197,22 @@ def judge(
 
 
 def judging(
-    ptxas: Path, arch: str, optimise: str = "-O3", maxrregcount: int | None = None, output: str = os.devnull
+    ptxas: Path,
+    arch: str,
+    optimise: str = "-O3",
+    maxrregcount: int | None = None,
+    output: str | None = None,
 ) -> Judging:
-    """The runs that `judge` makes for `arch`. The machine code goes to `output`. Raises PtxasError."""
+    """The runs that `judge` makes for `arch`. The machine code is kept as `output`, if that is given, with
+    line information. Raises PtxasError.
+    """
     limit = ["-maxrregcount", str(maxrregcount)] if maxrregcount is not None else []
 
     def compiling(options: list[str]) -> Judging:
-        made = ["-v", *options, *limit, "-arch", arch, "-o", output, INPUT]
+        made = ["-v", *options, *limit, "-arch", arch, "-o", output or os.devnull, INPUT]
         return _report(ptxas, arch, (yield made))
 
-    options = [optimise]
+    options = [optimise, "-lineinfo"] if output is not None else [optimise]
     report = yield from compiling(options)
     if _says(report, _NOT_OPTIMISED):
         options = ["-g", "-O0"]

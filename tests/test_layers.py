@@ -17,6 +17,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
             "ptx_lsp.process_tables"
         ),
         "ptx_lsp.text ptx_lsp.ptxas",
+        "ptx_lsp.nvdisasm",
         "ptx_lsp.syntax ptx_lsp.isa",
         "ptx_lsp.model",
         "ptx_lsp.facts",

@@ -1,8 +1,8 @@
 """Merges the messages of ptxas into our findings.
 
 A message belongs to a finding of ours if both have the same line and severity, or if it names a symbol that
-our finding points at. An error is thus not reported twice. Every other message becomes a finding of its own,
-at the token that it names; ptxas itself reports only lines.
+our finding points at, or if it is advice that one of our rules predicts. Nothing is thus reported twice.
+Every other message becomes a finding of its own, at the token that it names; ptxas itself reports only lines.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from ptx_lsp.ptxas import Message
 from ptx_lsp.text import Source, Span
 
 _QUOTED = re.compile(r"'([^']+)'")
+_ADVICE = re.compile(r"\(C7\d{3}\)")
+_ADVISED = ("setmaxnreg", "wgmma")
+"""The opcodes with which the names of rules begin that predict advice."""
+_DIRECTIVE = re.compile(r"\.\w+")
 _ENTRY = re.compile(r"\b[Ee]ntry (?:function )?'?([\w$%]+)'?")
 
 
@@ -47,7 +51,9 @@ def merge_messages(
         if comments.silence_lines(PTXAS, PTXAS, line, line):
             continue
         candidates = [(index, one, line) for index, one, line in own if one.severity == severity]
-        index = _same(candidates, message, source)
+        index = _predicted(found, message)
+        if index is None:
+            index = _same(candidates, message, source)
         if index is None:
             span = _span(message, source)
             one = Diagnostic(PTXAS, PTXAS, severity, message.text, span, source=PTXAS)
@@ -62,6 +68,17 @@ def severity_of(message: Message) -> Severity:
     return "error" if message.severity == "fatal" else message.severity
 
 
+def _predicted(found: Sequence[Diagnostic], message: Message) -> int | None:
+    """The index of the finding of a rule that predicts ptxas's advice about an instruction."""
+    if _ADVICE.search(message.text) is None:
+        return None
+    for index, one in enumerate(found):
+        opcode = next((opcode for opcode in _ADVISED if one.rule.startswith(opcode)), None)
+        if opcode is not None and opcode in message.text:
+            return index
+    return None
+
+
 def _same(own: list[tuple[int, Diagnostic, int]], message: Message, source: Source) -> int | None:
     """The index of our own finding that reports the same error, if any."""
     for index, _, line in own:
@@ -71,6 +88,11 @@ def _same(own: list[tuple[int, Diagnostic, int]], message: Message, source: Sour
     if quoted:
         for index, one, _ in own:
             if source.decoded(*one.span) in quoted:
+                return index
+    if message.line is None:  # a directive that is ignored, for example
+        for index, one, _ in own:
+            directive = _DIRECTIVE.match(source.decoded(*one.span))
+            if directive is not None and directive[0] in message.text:
                 return index
     return None
 

@@ -19,7 +19,9 @@ _NICE = 10
 """The priority: below that of the server and of the editor."""
 
 
-async def run(command: Sequence[str], timeout_s: float, folder: str | None = None) -> Outcome:
+async def run(
+    command: Sequence[str], timeout_s: float, folder: str | None = None, most_output: int = MOST_OUTPUT
+) -> Outcome:
     """Runs a program. If this is cancelled, or fails, the program is killed with its children.
 
     Raises PtxasError if the program cannot be run, takes too long or prints too much.
@@ -34,7 +36,7 @@ async def run(command: Sequence[str], timeout_s: float, folder: str | None = Non
     try:
         _restrain(process.pid, timeout_s)
         async with asyncio.timeout(timeout_s):
-            output = await _output(name, process)
+            output = await _output(name, process, most_output)
             return Outcome(await process.wait(), output.decode("utf-8", "replace"))
     except TimeoutError as error:
         raise PtxasError(f"`{name}` took longer than {timeout_s:g} s") from error
@@ -43,13 +45,13 @@ async def run(command: Sequence[str], timeout_s: float, folder: str | None = Non
         await process.wait()
 
 
-async def _output(name: str, process: Process) -> bytes:
+async def _output(name: str, process: Process, most: int) -> bytes:
     found = bytearray()
     assert process.stdout is not None
     while piece := await process.stdout.read(_PIECE):
         found += piece
-        if len(found) > MOST_OUTPUT:
-            raise PtxasError(f"`{name}` printed more than {MOST_OUTPUT >> 20} MiB")
+        if len(found) > most:
+            raise PtxasError(f"`{name}` printed more than {most >> 20} MiB")
     return bytes(found)
 
 

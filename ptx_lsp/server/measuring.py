@@ -20,8 +20,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from ptx_lsp import ptxas
 from ptx_lsp.ide.cursor.measurements import Measurements
 from ptx_lsp.isa.target import Target
-from ptx_lsp.ptxas import INPUT, Outcome, PtxasError, Report
+from ptx_lsp.ptxas import INPUT, Outcome, PtxasError, Report, Resources
 from ptx_lsp.server.background_process import run
+from ptx_lsp.server.json import Json
 from ptx_lsp.server.openfile import OpenFile
 from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.threads import Threads
@@ -61,7 +62,7 @@ class Choice(NamedTuple):
     """None for the file's own."""
 
 
-class _Program(NamedTuple):
+class Program(NamedTuple):
     path: Path
     version: str
     architectures: tuple[str, ...]
@@ -92,7 +93,7 @@ class Measuring:
         """The file changed last is the last."""
         self._results: OrderedDict[bytes, Measured] = OrderedDict()
         self._path: Path | None = None
-        self._program: asyncio.Future[_Program | Measured] | None = None
+        self._program: asyncio.Future[Program | Measured] | None = None
         self._current: tuple[OpenFile, asyncio.Future[Measured]] | None = None
         self._working: asyncio.Future[None] | None = None
 
@@ -120,7 +121,7 @@ class Measuring:
         if len(data) > MOST_BYTES:
             case.measured = Measured("off", problem="the file is too large for the editor")
             return
-        case.key = blake2b(data, key=str(choice.target or "").encode()).digest()
+        case.key = text_key(data, choice.target)
         known = self._results.get(case.key)
         if known is not None:
             self._results.move_to_end(case.key)
@@ -184,12 +185,13 @@ class Measuring:
 
     async def _measure(self, case: _Case) -> Measured:
         """Never raises an Exception: a failure is a result, too."""
-        program = await self._found()
+        program = await self.program()
         if isinstance(program, Measured):
             return program
         try:
             assert case.source is not None
-            report = await _judge(program, case.source.data, case.choice.target)
+            with tempfile.TemporaryDirectory(prefix="ptx-lsp-", ignore_cleanup_errors=True) as folder:
+                report = await judge(program, case.source.data, case.choice.target, folder)
             return Measured("measured", program.version, report)
         except PtxasError as error:
             _log.warning("%s", error)
@@ -198,13 +200,13 @@ class Measuring:
             _log.exception("ptxas")
             return Measured("failed", program.version, problem=f"{type(error).__name__}: {error}")
 
-    async def _found(self) -> _Program | Measured:
+    async def program(self) -> Program | Measured:
         """The program, or why there is none; it is searched for once."""
         if self._program is None:
             self._program = asyncio.ensure_future(self._find())
         return await asyncio.shield(self._program)
 
-    async def _find(self) -> _Program | Measured:
+    async def _find(self) -> Program | Measured:
         try:
             path = await self._threads.answer(ptxas.find, self._path)
             if path is None:
@@ -215,24 +217,44 @@ class Measuring:
             _log.warning("%s", error)
             return Measured("absent", problem=str(error))
         _log.info("ptxas %s: %s", version, path)
-        return _Program(path, version, ptxas.read_architectures(told[1].output))
+        return Program(path, version, ptxas.read_architectures(told[1].output))
 
 
-async def _judge(program: _Program, data: bytes, target: Target | None) -> Report:
-    """The report of ptxas on a copy of the text. Raises PtxasError."""
+def text_key(data: bytes, target: Target | None) -> bytes:
+    """The key of the results for a text and a target."""
+    return blake2b(data, key=str(target or "").encode()).digest()
+
+
+def measured_json(found: Resources, version: str) -> Json:
+    """The resources of a kernel, for requests beyond LSP."""
+    return {
+        "registers": found.registers,
+        "spillStoreBytes": found.spill_store_bytes,
+        "spillLoadBytes": found.spill_load_bytes,
+        "stackBytes": found.stack_bytes,
+        "sharedBytes": found.shared_bytes,
+        "ptxas": version,
+    }
+
+
+async def judge(
+    program: Program, data: bytes, target: Target | None, folder: str, output: str | None = None
+) -> Report:
+    """The report of ptxas on a copy of the text in `folder`. If `output` is given, that file there gets the
+    machine code. Raises PtxasError.
+    """
     if target is not None and str(target) not in program.architectures:
         raise PtxasError(f"ptxas {program.version} does not support {target}")
     arch = str(target) if target is not None else ptxas.architecture_among(data, program.architectures)
-    work = ptxas.judging(program.path, arch)
-    with tempfile.TemporaryDirectory(prefix="ptx-lsp-", ignore_cleanup_errors=True) as folder:
-        Path(folder, INPUT).write_bytes(data)
-        options = next(work)
-        while True:
-            outcome = await run([str(program.path.absolute()), *options], TIMEOUT, folder)
-            try:
-                options = work.send(outcome)
-            except StopIteration as done:
-                return _checked(outcome, done.value)
+    work = ptxas.judging(program.path, arch, output=output)
+    Path(folder, INPUT).write_bytes(data)
+    options = next(work)
+    while True:
+        outcome = await run([str(program.path.absolute()), *options], TIMEOUT, folder)
+        try:
+            options = work.send(outcome)
+        except StopIteration as done:
+            return _checked(outcome, done.value)
 
 
 def _checked(outcome: Outcome, report: Report) -> Report:

@@ -30,6 +30,7 @@ from ptx_lsp.server.diagnostics_scheduler import (
     DiagnosticsScheduler,
     FileDiagnostics,
 )
+from ptx_lsp.server.machine_code import Disassembling
 from ptx_lsp.server.measuring import Choice, Measured, Measuring
 from ptx_lsp.server.memory import DELAY, MUCH, give_back
 from ptx_lsp.server.openfile import OpenFile, Snapshot
@@ -95,6 +96,7 @@ class Session:
         """The settings for all files that the client sent unrequested."""
         self._notify = notify
         self.measuring = Measuring(self.threads, self._report_measurement)
+        self.disassembling = Disassembling(self.threads, self.measuring)
         self.publisher = Publisher(server, notify, lambda: self.client)
         self.progress = Progress(server, lambda: self.client)
         policy = DiagnosticsPolicy(
@@ -123,6 +125,7 @@ class Session:
             task.cancel()
         self.scheduler.close()
         self.measuring.close()
+        self.disassembling.close()
         self.threads.close()
 
     def start(self, work: Coroutine[object, object, None]) -> None:
@@ -166,6 +169,7 @@ class Session:
             self._effective_settings.pop(file, None)
             self.scheduler.forget(file)
             self.measuring.forget(file)
+            self.disassembling.forget(file)
             self.publisher.forget(file)
             self._closed_bytes += len(file.source.data)
             if self._giving_back is not None:
@@ -291,6 +295,7 @@ class Session:
     def _analyse(self, file: OpenFile) -> None:
         """Analyses a file that has changed, or whose settings have."""
         wanted = self.effective_settings(file)
+        self.disassembling.forget(file)
         self.measuring.schedule(file, Choice(wanted.settings.ptxas, wanted.target))
         self.scheduler.schedule(file)
 

@@ -69,7 +69,8 @@ def differences(shown: Json, sent: Json, path: str = "") -> Iterator[str]:
 
 def test_all_requests_have_an_example() -> None:
     assert set(SHOWN) == {
-        "ptx/kernelReport", "ptx/occupancyCurve", "ptx/pressureProfile", "ptx/controlFlow", "ptx/preview"
+        "ptx/kernelReport", "ptx/occupancyCurve", "ptx/pressureProfile", "ptx/controlFlow", "ptx/preview",
+        "ptx/machineCode",
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures, kernel_metrics
-from ptx_lsp.ide.cursor.measurements import NOT_MEASURED
+from ptx_lsp.ide.cursor.measurements import NOT_MEASURED, Measurements
 from ptx_lsp.ide.panels.occupancy_curve import OccupancyCurve, Shape, occupancy_curve
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
@@ -22,12 +22,13 @@ from ptx_lsp.isa.device_limits import (
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.results.flow import pressure_along
-from ptx_lsp.lint.results.report import DynamicShared, Kernel
+from ptx_lsp.lint.results.report import DynamicShared
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import panel, panel_with_findings
 from ptx_lsp.server.json import Json, at, number, text
+from ptx_lsp.server.measuring import measured_json
 from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import View
 from ptx_lsp.text import Span
@@ -82,7 +83,7 @@ def _kernel(
             "peakLive": registers.peak_live,
             "limit": registers.limit,
         },
-        "measured": _measured(row, given.measured.version),
+        "measured": _measured(function.name, given.measured),
         "sharedBytes": row.shared_bytes,
         "dynamicShared": _dynamic_shared(row.dynamic_shared),
         "localBytes": row.local_bytes,
@@ -106,18 +107,9 @@ def _kernel(
     }
 
 
-def _measured(row: Kernel, version: str) -> Json:
-    found = row.measured
-    if found is None:
-        return None
-    return {
-        "registers": row.registers.measured,
-        "spillStoreBytes": found.spill_store_bytes,
-        "spillLoadBytes": found.spill_load_bytes,
-        "stackBytes": found.stack_bytes,
-        "sharedBytes": found.shared_bytes,
-        "ptxas": version,
-    }
+def _measured(kernel: str, given: Measurements) -> Json:
+    found = given.of_kernels.get(kernel)
+    return measured_json(found, given.version) if found is not None else None
 
 
 @panel("ptx/occupancyCurve")
