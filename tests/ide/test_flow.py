@@ -167,7 +167,7 @@ def test_short_branches() -> None:
     ]
     view = flow_view(shown, groups, {one.key for one in groups})
     assert box_text(view.boxes[0]) == [
-        "blocks 0-6, lines 8-21", "7 blocks, 10 instructions", "[1 divergent, 2 may diverge]"
+        "blocks 0-6, lines 8-21", "7 blocks, 10 instructions", "[3 may diverge]"
     ]
     assert [edge.condition for edge in view.edges if not edge.source] == ["!%p3", "%p3"]
 
