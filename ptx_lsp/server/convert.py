@@ -137,11 +137,7 @@ class Converter:
     def link(self, found: Link) -> types.DocumentLink | None:
         """A link to a file relative to this one if the path is relative; None if that is unknown."""
         target = self.uri_of(found.path)
-        if target is None:
-            return None
-        if found.line:
-            target += f"#L{found.line}" + (f",{found.column}" if found.column else "")
-        return types.DocumentLink(self.range(found.span), target)
+        return types.DocumentLink(self.range(found.span), target) if target is not None else None
 
     def uri_of(self, name: str) -> str | None:
         """The URI of a file that the text names; a relative name is relative to the text's own file."""

@@ -6,7 +6,7 @@ import pytest
 
 from ptx_lsp.ide.annotations.code_lenses import code_lenses, title
 from ptx_lsp.ide.annotations.inlay_hints import Shown, inlay_hints
-from ptx_lsp.ide.hover.links import links
+from ptx_lsp.ide.hover.links import Link, links, source_at
 from ptx_lsp.ide.navigation.call_hierarchy import incoming, outgoing, prepare_calls
 from ptx_lsp.ide.navigation.folding import folding
 from ptx_lsp.ide.navigation.selection import selection
@@ -156,7 +156,28 @@ def test_links() -> None:
         '.file 1 "a/b.cu"\n.file 2 "c.cu"\n.entry k() {\n.loc 2 7 3\nret;\n.loc 3 1 1\nret; }'
     ))
     found = [(inner(module, *one.span), one.path, one.line, one.column) for one in links(module)]
-    assert found == [('"a/b.cu"', "a/b.cu", 0, 0), ('"c.cu"', "c.cu", 0, 0), ("2 7 3", "c.cu", 7, 3)]
+    assert found == [('"a/b.cu"', "a/b.cu", 0, 0), ('"c.cu"', "c.cu", 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (".l<CURSOR>oc 2 7 3", ("c.cu", 7, 3)),
+        (".loc 2 7 <CURSOR>3", ("c.cu", 7, 3)),
+        (".loc 1 9 0<CURSOR>", ("a/b.cu", 9, 0)),
+        (".loc 1 9 4, function_name $s, inlined_at <CURSOR>2 5 6", ("c.cu", 5, 6)),
+        (".loc 1 9 4, function_name $s, inlined<CURSOR>_at 2 5 6", ("c.cu", 5, 6)),
+        (".loc 1 9<CURSOR> 4, function_name $s, inlined_at 2 5 6", ("a/b.cu", 9, 4)),
+        (".loc 3 1<CURSOR> 1", "no `.file` has the number 3"),
+        (".loc 1 0<CURSOR> 1", "line 0: the compiler gives no source line of `a/b.cu` for this code"),
+        ("r<CURSOR>et", None),
+    ],
+)
+def test_source_lines(statement: str, expected: tuple[str, int, int] | str | None) -> None:
+    files = '.file 1 "a/b.cu"\n.file 2 "c.cu"\n'
+    module, offset = at_cursor(f"{files}.entry k() {{\n{statement}\nret; }}")
+    found = source_at(module, offset)
+    assert (found[1:] if isinstance(found, Link) else found) == expected
 
 
 def check_hints(text: str, expected: str, shown: Shown) -> None:

@@ -5,8 +5,11 @@ import {
   CloseAction,
   ErrorAction,
   LanguageClient,
+  LSPErrorCodes,
+  ResponseError,
   RevealOutputChannelOn,
   State as ClientState,
+  type Middleware,
 } from 'vscode-languageclient/node';
 
 import { expand, find, NotThere, programFolders, type Found, type Places } from './finding.js';
@@ -35,6 +38,8 @@ export class Server implements vscode.Disposable {
   private turn: Promise<void> = Promise.resolve();
   private number = 0;
   private current: State = 'stopped';
+  /** The reasons shown so far. */
+  private readonly shown = new Set<string>();
   private readonly changed = new vscode.EventEmitter<State>();
   readonly onState = this.changed.event;
   private readonly measured = new vscode.EventEmitter<string>();
@@ -144,6 +149,19 @@ export class Server implements vscode.Disposable {
     }
   }
 
+  /** VS Code logs why there is no definition, as of a source file that is elsewhere. Each reason is shown once. */
+  private readonly definition: NonNullable<Middleware['provideDefinition']> = async (document, position, token, next) => {
+    try {
+      return await next(document, position, token);
+    } catch (error) {
+      if (error instanceof ResponseError && error.code === LSPErrorCodes.RequestFailed && !this.shown.has(error.message)) {
+        this.shown.add(error.message);
+        void vscode.window.showWarningMessage(error.message);
+      }
+      return undefined;
+    }
+  };
+
   private async start(found: Found, number: number): Promise<void> {
     const settings = vscode.workspace.getConfiguration('ptx');
     const args = [...found.args, ...settings.get<string[]>('server.arguments', [])];
@@ -163,6 +181,7 @@ export class Server implements vscode.Disposable {
           commands: ['ptx.occupancy', 'ptx.preview'],
           notifications: [MEASURED],
         },
+        middleware: { provideDefinition: this.definition },
         initializationFailedHandler: () => false, // reported below
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue }),

@@ -1,7 +1,8 @@
-"""Links to the files that `.file` names, and to the lines that `.loc` names."""
+"""The files that `.file` names, as links, and the source lines that `.loc` names."""
 
 from __future__ import annotations
 
+from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
@@ -22,20 +23,50 @@ class Link(NamedTuple):
 
 
 def links(module: Module) -> tuple[Link, ...]:
-    """All links of a file, in order."""
-    paths = module.files
+    """The links of a file, in order. A `.loc` is not one: compilers write thousands, and editors underline
+    each link.
+    """
     found: list[Link] = []
     for item in module.document.items:
         if isinstance(item.node, nodes.File) and isinstance(item.node.path, nodes.String):
             path = item.node.path
             found.append(Link(item.span(path), path.text.strip('"')))
-    for function in module.functions if paths else ():
-        for statement in function.body.statements:
-            if type(statement) is nodes.Location:
-                link = _of_location(statement, paths, function.item)
-                if link is not None:
-                    found.append(link)
     return tuple(sorted(found))
+
+
+def source_at(module: Module, offset: int) -> Link | str | None:
+    """The source line of the `.loc`, of the `inlined_at` in it, or the file of the `.file` at `offset`. A
+    text says why there is none; None if `offset` is elsewhere.
+    """
+    place = cursor_context(module, offset)
+    if place is None:
+        return None
+    match place.statement:
+        case nodes.File(path=nodes.String() as path):
+            return Link(place.span(path), path.text.strip('"'))
+        case nodes.Location() as location:
+            return _at(place, location)
+        case _:
+            return None
+
+
+def _at(place: CursorContext, location: nodes.Location) -> Link | str | None:
+    """The attribute at the offset decides, if it is `inlined_at`; otherwise the `.loc` itself."""
+    values: tuple[nodes.Name | nodes.Number | nodes.Missing, ...]
+    values = location.file, location.line, location.column
+    for attribute in location.attributes:
+        span = place.span(attribute)
+        if attribute.name.text == "inlined_at" and span.start <= place.offset <= span.end:
+            values = attribute.values
+    file, line, column = [_number(value) for value in (*values[:3], *[None] * (3 - len(values[:3])))]
+    if file is None or line is None:
+        return None
+    path = place.module.files.get(file)
+    if path is None:
+        return f"no `.file` has the number {file}"
+    if not line:
+        return f"line 0: the compiler gives no source line of `{path}` for this code"
+    return Link(place.span(location), path, line, column or 0)
 
 
 def source_of(module: Module, item: Item, location: nodes.Location) -> str:
@@ -54,5 +85,5 @@ def _of_location(location: nodes.Location, paths: dict[int, str], item: Item) ->
     return Link(span, path, line, _number(location.column) or 0)
 
 
-def _number(value: nodes.Number | nodes.Missing) -> int | None:
+def _number(value: nodes.Name | nodes.Number | nodes.Missing | None) -> int | None:
     return integer(value.text) if isinstance(value, nodes.Number) else None

@@ -29,6 +29,7 @@ from ptx_lsp.ide.navigation.symbols import match_rank, workspace_symbols
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import SYMBOL_KINDS, workspace_edit
 from ptx_lsp.server.feature import handler
+from ptx_lsp.server.features.source_files import source_definition
 from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import Session, View
 from ptx_lsp.server.workspace_index import IndexedFile, Opened, opened
@@ -48,6 +49,8 @@ async def on_definition(session: Session, params: types.DefinitionParams) -> lis
     if view is None:
         return None
     here, name = await session.threads.answer(_defined, view, params.position)
+    if not here and name is None:
+        return await session.threads.answer(source_definition, view, params.position)
     if name is None or name.is_defined:
         return here
     uri = view.file.uri
