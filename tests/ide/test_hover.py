@@ -40,9 +40,28 @@ def test_an_instruction() -> None:
 def test_what_an_instruction_computes() -> None:
     check_hover(
         "add<CURSOR>.sat.s32 %r1, %r2, 300;", "| `a .s32` | `b .s32` | `d .s32` |", "| --- | --- | --- |",
-        "| `1` | `1` | **`2`** |", "**`2147483647`** |",
+        "| `1` | `300` | **`301`** |", "**`2147483647`** |",
     )
+    check_hover("add<CURSOR>.sat.s32 %r1, %r2, %r3;", "| `1` | `1` | **`2`** |", "**`2147483647`** |")
     check_hover("rcp<CURSOR>.approx.f32 %f1, %f2;", "**`inf`**", "within the bound that the manual states")
+
+
+def test_the_table_has_the_constants_at_hand() -> None:
+    check_hover("shl<CURSOR>.b32 %r1, %r2, 5;", "| `0x00000001` | `5` | **`0x00000020`** |")
+    check_hover("mad<CURSOR>.lo.s32 %r1, %r2, -3, 10;", "| `1` | `-3` | `10` | **`7`** |")
+    check_hover("lop3<CURSOR>.b32 %r1, %r2, %r3, %r4, 0xe8;", "| `232` |", "**`0x00000001`** |")
+    check_hover("mul<CURSOR>.f32 %f1, %f2, 0f40000000;", "| `1.0` | `2.0` | **`2.0`** |")
+    check_hover("add<CURSOR>.u32 %r1, 2, 3;", "| `2` | `3` | **`5`** |")
+
+
+def test_long_lists_of_choices_are_short() -> None:
+    for spelling in ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma"):
+        opcode, dot, rest = spelling.partition(".")
+        module, offset = at_cursor(f"{opcode}<CURSOR>{dot}{rest} {{%f1, %f2, %f3, %f4}}, %rd1, %rd2, 1, 1, 1, 0, 0;")
+        found = hover(module, offset)
+        assert found is not None
+        assert "{ .m64n8k16, .m64n16k16, ..., .m64n256k16 }" in found.markdown
+        assert ".m64n24k16" not in found.markdown
 
 
 def test_no_table_where_there_is_no_single_value() -> None:

@@ -12,6 +12,7 @@ from ptx_lsp.ide.navigation.folding import folding
 from ptx_lsp.ide.navigation.selection import selection
 from ptx_lsp.ide.navigation.symbols import Outlined, document_symbols, workspace_symbols
 from ptx_lsp.model.module import Module
+from ptx_lsp.text import Span
 from tests.ide.cursor import HEADER, at_cursor, completed, inner
 
 FILE = """.global .b32 v, w;
@@ -207,6 +208,21 @@ def test_hints_of_types() -> None:
 def test_hints_of_literals() -> None:
     check_hints("mov.f32 %f1, 0f40490FDB;", "mov.f32 %f1, 0f40490FDB«= 3.1415927»;", Shown(False, "off"))
     check_hints("add.f64 %fd1, %fd1, 0dC004000000000000;", "0dC004000000000000«= -2.5»;", Shown(False, "off"))
+
+
+def test_equal_literals_have_few_hints() -> None:
+    """One where it is first seen, and one where it has not been for a while; whatever part is asked for."""
+    times, other = "mul.f32 %f1, %f1, 0f3FB8AA3B;\n", "mul.f32 %f1, %f1, 0f40000000;\n"
+    text = times * 150 + other + "add.f32 %f1, %f1, %f2;\n" * 120 + times
+    module, _ = at_cursor(f"<CURSOR>{text}")
+    shown = Shown(pressure=False, types="off")
+    hints = inlay_hints(module, None, shown)
+    assert [one.text for one in hints] == ["= 1.442695", "= 2.0", "= 1.442695"]
+    source = module.document.source
+    first = source.line_of(hints[0].offset)
+    starts = range(first, first + 272, 16)
+    parts = [Span(source.line_span(one).start, source.line_span(one + 15).end) for one in starts]
+    assert [one for part in parts for one in inlay_hints(module, part, shown)] == list(hints)
 
 
 def test_the_lens_of_a_launch() -> None:

@@ -53,3 +53,18 @@ def test_a_kernel_that_no_comment_launches() -> None:
         found = client.request("ptx/preview", of_file(URI, position={"line": 9, "character": 4}))
         assert at(found, "missing") == "// ptx-run: grid=1 block=32 out=f32:zeros(32)"
         assert at(client.request("ptx/kernelReport", of_file(URI)), "kernels", 0, "canPreview") is False
+
+
+def test_addresses_are_hexadecimal() -> None:
+    """Of buffers, of what is computed from them, and of generic windows; other values of 64 bits are decimal."""
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        found = client.request("ptx/preview", of_file(URI))
+        values = at(found, "values")
+        assert isinstance(values, list)
+        lanes = {(at(one, "line"), at(one, "name")): at(one, "lanes", 2) for one in values}
+        base = lanes[10, "%rd1"]
+        assert isinstance(base, str)
+        assert base.startswith("0x7")
+        assert lanes[11, "%rd2"] in ("8", "0x0000000000000008")
+        assert lanes[12, "%rd1"] == f"{int(base, 16) + 8:#x}"

@@ -126,7 +126,7 @@ def _curves(found: Occupancy) -> Iterator[str]:
     for_threads = [(float(one.block.threads), one.percent) for one in over_threads(found)]
     for_registers = [(float(one.block.registers_per_thread), one.percent) for one in over_registers(found)]
     for_shared = [(one.block.shared_bytes / 1024, one.percent) for one in over_shared(found)]
-    top, share = 100, f"{found.percent:.4g} %"
+    top, share = 100, f"{round(found.percent, 1):g} %"
     yield '<div class="charts">'
     for wanted in (
         Chart("Occupancy over the size of a block", "threads per block", _PERCENT, for_threads, top,

@@ -11,8 +11,11 @@ import numpy as np
 from ptx_lsp.executor.arithmetic.boundary_values import shown
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instrumentation.usage import Named, Usages
+from ptx_lsp.executor.machine.address_resolution import WINDOWS
 from ptx_lsp.executor.machine.control import Step
-from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE, LaunchConfig
+from ptx_lsp.executor.machine.memory import WINDOW, Memory
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
@@ -38,6 +41,7 @@ class LastValues(Observer):
 
     def __init__(self) -> None:
         self.instructions = 0
+        self._memory: Memory | None = None
         self._usages = Usages()
         self._kept: dict[tuple[int, str], tuple[str, list[int | None]]] = {}
 
@@ -45,9 +49,12 @@ class LastValues(Observer):
     def values(self) -> tuple[LaneValues, ...]:
         """In the order of the lines."""
         return tuple(
-            LaneValues(line, name, type, tuple(_shown(one, type) for one in lanes))
+            LaneValues(line, name, type, tuple(self._shown(one, type) for one in lanes))
             for (line, name), (type, lanes) in sorted(self._kept.items(), key=lambda one: one[0])
         )
+
+    def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
+        self._memory = memory
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if step.source is not None:
@@ -69,6 +76,25 @@ class LastValues(Observer):
                     lanes[lane] = int(values[lane])
 
 
+    def _shown(self, bits: int | None, type: str) -> str | None:
+        """A value in readable form; of addresses, hexadecimal."""
+        if bits is None:
+            return None
+        is_address = TYPES[type].width == 64 and type in _INTEGERS and self._is_address(bits)
+        return f"{bits:#x}" if is_address else shown(bits, TYPES[type])
+
+    def _is_address(self, value: int) -> bool:
+        """Whether a value of 64 bits is in a window of generic addresses, in a buffer or not far behind one."""
+        if any(base <= value < base + WINDOW for base in WINDOWS.values()):
+            return True
+        near = self._memory.nearest(value) if self._memory is not None else None
+        return near is not None and 0 <= value - near.base < near.data.size + _NEAR
+
+
+_INTEGERS = frozenset((".u64", ".s64", ".b64"))
+_NEAR = 1 << 20
+
+
 def _type(step: Step, written: Named, match: Match | None) -> str:
     """The type of a register that a step writes: as declared, or as the instruction takes it where the
     declaration has bits only. Empty of what has none that can be shown.
@@ -85,7 +111,3 @@ def _type(step: Step, written: Named, match: Match | None) -> str:
                     return found.type
                 return accessed.name
     return ""
-
-
-def _shown(bits: int | None, type: str) -> str | None:
-    return None if bits is None else shown(bits, TYPES[type])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
@@ -102,8 +103,12 @@ class KernelPreview:
 
 
 @lru_cache(maxsize=256)
-def preview_instruction(spelling: str, *, seconds: float = SECONDS) -> InstructionPreview:
-    """A table of operands and results, or why there is none."""
+def preview_instruction(
+    spelling: str, *, seconds: float = SECONDS, constants: tuple[tuple[int, int], ...] = ()
+) -> InstructionPreview:
+    """A table of operands and results, or why there is none. `constants` are the operands, by index, that
+    have one value: its bits, or the value of an operand that is not a register.
+    """
     resolution = resolve(spelling)
     if not resolution.ok:
         problems = resolution.problems
@@ -112,7 +117,7 @@ def preview_instruction(spelling: str, *, seconds: float = SECONDS) -> Instructi
     for candidate in resolution.candidates:
         for places in arrangements(candidate.form.places):
             try:
-                return _instruction(spelling, candidate, places, seconds)
+                return _instruction(spelling, candidate, places, seconds, dict(constants))
             except (ExecutionError, ValueError) as error:
                 note = note or str(error)
     return InstructionPreview(spelling, note=note or "it has no operands to vary")
@@ -136,7 +141,8 @@ def preview_kernels(
 
 
 def _instruction(
-    spelling: str, candidate: Candidate, places: tuple[Place, ...], seconds: float
+    spelling: str, candidate: Candidate, places: tuple[Place, ...], seconds: float,
+    constants: Mapping[int, int],
 ) -> InstructionPreview:
     """Raises ValueError where the instruction does more than compute one value from others."""
     if candidate.entry.meaning is None:
@@ -145,7 +151,7 @@ def _instruction(
     types: list[str] = []
     choices: list[list[int]] = []
     results: list[tuple[str, str]] = []
-    for place in places:
+    for at, place in enumerate(places):
         wanted = candidate.operand(place)
         if place.parts or wanted.elements:
             raise ValueError("vector operands are not shown")
@@ -157,11 +163,12 @@ def _instruction(
         elif "register" in wanted.kinds:
             names.append(f"{place.name} {type}")
             types.append(type)
-            choices.append(edge_values(_known(type))[:_FIRST])
+            edges = edge_values(_known(type))[:_FIRST]
+            choices.append([constants[at]] if at in constants else edges)
         else:
             names.append(place.name)
             types.append("#")
-            choices.append([_immediate(wanted, place.name)])
+            choices.append([constants.get(at, _immediate(wanted, place.name))])
     if not types or not results:
         raise ValueError("it has no operands to vary")
     if candidate.form.opcode in READ_CARRY:

@@ -21,6 +21,8 @@ from ptx_lsp.text import Span
 
 HintSort: TypeAlias = Literal["pressure", "type", "literal"]
 
+_RECENT = 100
+"""A literal gets no hint if it occurs in this number of instructions before."""
 _SOON = 20_000
 """The pressure of functions up to this many instructions is computed for hints alone."""
 
@@ -59,9 +61,9 @@ def inlay_hints(
         end = bisect_left(instructions, last, key=lambda one: item.offset(one.start))
         if wanted.pressure:
             found += _pressure(function, begin, end)
+        if wanted.literals:
+            found += _literals(function, begin, end)
         for one in instructions[begin:end]:
-            if wanted.literals:
-                found += _literals(function, one)
             if wanted.types != "off":
                 found += _types(function, one, wanted.types == "all")
     return tuple(sorted(one for one in found if first <= one.offset <= last))
@@ -90,13 +92,18 @@ def _pressure(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
         yield InlayHint(source.line_span(line).end, text, "pressure", tooltip)
 
 
-def _literals(function: Function, instruction: nodes.Instruction) -> Iterator[InlayHint]:
-    """After an exact float: its value."""
-    for operand in instruction.operands:
-        for number in _numbers(operand):
-            value = decoded(number)
-            if value is not None:
-                yield InlayHint(function.span(number).end, f"= {value}", "literal")
+def _literals(function: Function, begin: int, end: int) -> Iterator[InlayHint]:
+    """After an exact float: its value, unless the same literal is among the last `_RECENT` instructions."""
+    last: dict[str, int] = {}
+    first = max(0, begin - _RECENT)
+    for at, instruction in enumerate(function.body.instructions[first:end], first):
+        for operand in instruction.operands:
+            for number in _numbers(operand):
+                value = decoded(number)
+                if value is not None:
+                    if at >= begin and at - last.get(number.text, -_RECENT - 1) > _RECENT:
+                        yield InlayHint(function.span(number).end, f"= {value}", "literal")
+                    last[number.text] = at
 
 
 def _numbers(operand: Node) -> Iterator[nodes.Number]:

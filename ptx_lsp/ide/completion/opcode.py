@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from ptx_lsp.ide.completion.suggestion import Suggestion
 from ptx_lsp.isa.description.describe import since
-from ptx_lsp.isa.matching.fit import Candidate
-from ptx_lsp.isa.matching.resolve import possible_next, resolve, unfinished
+from ptx_lsp.isa.matching.possible import is_excluded, is_possible, is_supported
+from ptx_lsp.isa.matching.resolve import possible_next, unfinished
 from ptx_lsp.isa.modifiers import lookup as modifiers
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.entry import Entry
@@ -32,25 +32,7 @@ def next_modifiers(module: Module, spelling: str) -> tuple[Suggestion, ...]:
 
 def continues(module: Module, spelling: str, modifiers: str) -> bool:
     """Whether the modifiers that follow the cursor may continue a spelling."""
-    return not modifiers or _is_possible(spelling + modifiers, module.version, module.target)
-
-
-@lru_cache(maxsize=4096)
-def _is_possible(spelling: str, version: Version | None, target: Target | None) -> bool:
-    """Whether a spelling is legal, or may become so by more modifiers."""
-    found = resolve(spelling)
-    if not found.ok:
-        return bool(unfinished(spelling)) and not _is_excluded(spelling)
-    return any(
-        _has(one, version, target) and not _has_ended(one, version, target) for one in found.candidates
-    )
-
-
-def _has_ended(candidate: Candidate, version: Version | None, target: Target | None) -> bool:
-    return version is not None and target is not None and any(
-        not end.deprecated and end.reached(version, target) and end.when.matches(candidate.choices)
-        for end in candidate.entry.ends
-    )
+    return not modifiers or is_possible(spelling + modifiers, module.version, module.target)
 
 
 @lru_cache(maxsize=64)
@@ -86,10 +68,10 @@ def _next_modifiers(
     for position, word in enumerate(possible_next(spelling)):
         described = modifiers.describe(opcode, word)
         candidates = unfinished(spelling + word)
-        if not candidates or _is_excluded(spelling + word):
+        if not candidates or is_excluded(spelling + word):
             continue
-        is_met = any(_has(candidate, version, target) for candidate in candidates) and (
-            bool(possible_next(spelling + word)) or _is_possible(spelling + word, version, target)
+        is_met = any(is_supported(candidate, version, target) for candidate in candidates) and (
+            bool(possible_next(spelling + word)) or is_possible(spelling + word, version, target)
         )
         found.append(Suggestion(
             word, "type" if described is not None and described.kind == "type" else "modifier", word,
@@ -98,22 +80,3 @@ def _next_modifiers(
             is_supported=is_met, key=f"modifier {spelling} {word}",
         ))
     return tuple(found)
-
-
-def _is_excluded(spelling: str) -> bool:
-    """Whether an exception of the table rejects a spelling that no modifier can follow."""
-    found = resolve(spelling)
-    is_exception = bool(found.problems) and all(one.kind == "excluded" for one in found.problems)
-    return is_exception and not possible_next(spelling)
-
-
-def _has(candidate: Candidate, version: Version | None, target: Target | None) -> bool:
-    """Whether the file supports a form with the modifiers so far."""
-    if version is None or target is None:
-        return True
-    return all(
-        any(satisfies(way, version, target) for way in need.ways)
-        for need in candidate.entry.needs
-        if not need.because.about_operands and need.because.matches(candidate.choices)
-    )
-

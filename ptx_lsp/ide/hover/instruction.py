@@ -4,9 +4,12 @@ also use.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from inspect import cleandoc
+from typing import TypeAlias
 
+from ptx_lsp.executor.arithmetic.literals import bits, constant
 from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.ide.cursor.needs_met import met_in_words
 from ptx_lsp.isa.description.describe import concerns, describe_operands, describe_selector, since
@@ -18,20 +21,42 @@ from ptx_lsp.isa.modifiers import lookup as modifiers
 from ptx_lsp.isa.schema.entry import Entry, Need
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.schema.table import entries
+from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax import nodes
 
+Constants: TypeAlias = tuple[tuple[int, int], ...]
+"""The indices of the constants among the operands of an instruction, and their values."""
+
 MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/#"
 _MOST = 8
+_MOST_CHOICES = 16
 
 
 def instruction_text(function: Function, instruction: nodes.Instruction) -> str:
     """The text for an instruction of a function: its row, narrowed by its spelling and operands."""
     given = arguments(function, instruction)
     operands = [_text(function, operand) for operand in instruction.operands]
-    return spelling_text(module_of(function), instruction.opcode.text, given, operands)
+    constants = tuple(_constants(instruction, given))
+    return spelling_text(module_of(function), instruction.opcode.text, given, operands, constants)
+
+
+def _constants(instruction: nodes.Instruction, given: tuple[Argument, ...]) -> Iterator[tuple[int, int]]:
+    """The bits of the constants among the operands; the value of one that no register can replace."""
+    match = resolve(instruction.opcode.text).match(given)
+    if match is None:
+        return
+    for at, ((_, wanted), operand) in enumerate(zip(match.places, instruction.operands, strict=False)):
+        value = constant(operand)
+        type = TYPES.get(str(wanted.type).partition("|")[0])
+        if "register" in wanted.kinds and type is not None:
+            found = bits(operand, type.width, type.kind is Kind.FLOAT)
+            if found is not None:
+                yield at, found
+        elif isinstance(value, int):
+            yield at, value
 
 
 def spelling_text(
@@ -39,9 +64,10 @@ def spelling_text(
     spelling: str,
     given: tuple[Argument, ...] | None = None,
     operands: list[str] | None = None,
+    constants: Constants = (),
 ) -> str:
     """The text for a spelling such as `mul.wide.u32`, or for an opcode alone. `operands` are the actual
-    operands, and `given` the same in the terms of the table.
+    operands, and `given` the same in the terms of the table; `constants` are those among them.
     """
     resolution = resolve(spelling)
     if not resolution.ok:
@@ -51,12 +77,12 @@ def spelling_text(
     entry = candidates[0].entry
     return paragraphs([
         f"**{spelling}**: {entry.summary}",
-        fenced(syntax_text(entry.syntax, {candidate.form for candidate in candidates})),
+        fenced(_short(syntax_text(entry.syntax, {candidate.form for candidate in candidates}))),
         listed(_modifiers(entry, spelling)),
         _operands(candidates, match, operands or []),
         listed(_needs(module, entry, candidates, match)),
         listed(_objections(module, match)),
-        _preview(spelling),
+        _preview(spelling, constants),
         listed(entry.notes),
         _manual(entry),
     ])
@@ -70,11 +96,24 @@ def opcode_text(module: Module, opcode: str) -> str:
         for row in rows[:_MOST]
         for part in (
             f"**{row.name}**: {row.summary}",
-            fenced(syntax_text(row.syntax)),
+            fenced(_short(syntax_text(row.syntax))),
             listed(_needs(module, row, (), None)),
             f"Example: {code(cleandoc(row.example).splitlines()[0])}",
         )
     )
+
+
+def _short(syntax: str) -> str:
+    """The syntax with the first and last of long lists of choices."""
+
+    def shortened(found: re.Match[str]) -> str:
+        choices = found[1].split(",")
+        if len(choices) <= _MOST_CHOICES:
+            return found[0]
+        first, second, last = (one.strip() for one in (*choices[:2], choices[-1]))
+        return f"{{ {first}, {second}, ..., {last} }}"
+
+    return re.sub(r"\{([^{}]*)\}(?=;)", shortened, syntax)
 
 
 def modifier_text(module: Module, opcode: str, modifier: str, match: Match | None) -> str | None:
@@ -157,13 +196,15 @@ def _objections(module: Module, match: Match | None) -> Iterator[str]:
         yield from (end.sentence for end in match.ended(module.version, module.target))
 
 
-def _preview(spelling: str) -> str:
-    """The result for some operands, computed as in the executor; empty if it is not a single value."""
+def _preview(spelling: str, constants: Constants) -> str:
+    """The result for some operands and the given constants, computed as in the executor; empty if it is not a
+    single value.
+    """
     from ptx_lsp.executor.launching.preview import (
         preview_instruction,  # NumPy is imported only when a hover needs it
     )
 
-    found = preview_instruction(spelling, seconds=_SECONDS)
+    found = preview_instruction(spelling, seconds=_SECONDS, constants=constants)
     if not found.rows:
         return ""
     columns = [*found.operands, *found.results]

@@ -121,7 +121,8 @@ def next_steps(found: Occupancy) -> Iterator[str]:
             )
             if amount
         )
-        yield f"{less}: {_counted(step.more_blocks, 'more block')} per SM ({step.result.percent:.4g} %)"
+        percent = round(step.result.percent, 1)
+        yield f"{less}: {_counted(step.more_blocks, 'more block')} per SM ({percent:g} %)"
     if not found.blocks_per_sm:
         yield f"A block of this size cannot be launched: {', '.join(found.limiters)}"
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptx_lsp.isa.matching.fit import Problem
+from ptx_lsp.isa.matching.possible import is_possible
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.matching.verdict import judge
 from ptx_lsp.isa.types import TYPES
@@ -45,14 +46,38 @@ def fitting_names(function: Function, instruction: nodes.Instruction, problem: P
     module, given = function.module, arguments(function, instruction)
     words = instruction.opcode.text.split(".")
 
+    def spelling_with(choice: str) -> str:
+        return ".".join((*words[: problem.index], choice.removeprefix("."), *words[problem.index + 1 :]))
+
     def is_right(choice: str) -> bool:
-        spelling = ".".join((*words[: problem.index], choice.removeprefix("."), *words[problem.index + 1 :]))
+        spelling = spelling_with(choice)
         facts = module.version, module.target, module.address_size, module.has_samplers
         return judge(spelling, given, *facts) is None
 
     found = tuple(filter(is_right, problem.choices))
     is_type = problem.index > 0 and f".{words[problem.index]}" in TYPES
-    return Guess(found, is_right=True) if found or is_type else Guess(problem.choices, is_right=False)
+    if found or is_type:
+        return Guess(found, is_right=True)
+    spelt = [one for one in problem.choices if is_possible(spelling_with(one), module.version, module.target)]
+    return Guess(_by_number(f".{words[problem.index]}", spelt or problem.choices), is_right=False)
+
+
+def _by_number(word: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The names in their order; if all differ from a word in a number alone, the nearest number first."""
+    stem, number = _stem(word)
+    stems = [_stem(name) for name in names]
+    if number is None or any(one != stem or other is None for one, other in stems):
+        return tuple(names)
+    return tuple(sorted(names, key=lambda name: abs((_stem(name)[1] or 0) - number)))
+
+
+def _stem(word: str) -> tuple[str, int | None]:
+    """`.v4`: `.v` and 4."""
+    stem = word.rstrip("0123456789")
+    return stem, int(word[len(stem) :]) if len(stem) < len(word) <= _LONGEST else None
+
+
+_LONGEST = 20
 
 
 def replace(place: Place, names: Sequence[str]) -> Suggestion:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import each_function, module_rule
@@ -171,11 +172,22 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
                 f"`{name}` is out of scope: it is declared in `{other.name}`",
                 ((found.place, f"`{name}` is declared here"),),
             )
-    close = similar_name(name, chain(scope.all_names(), function.module.names)) if guess else None
+    close = None
+    if guess:
+        close = similar_name(name, chain(scope.all_names(), function.module.names))
+        close = close or _special_register(name)
     message = f"`{name}` is not declared"
     if close is not None:
         message += f"; did you mean `{close}`?"
     return Finding(place, message, fix=_remedy(place, close))
+
+
+def _special_register(name: str) -> str | None:
+    """The special register that a misspelt name means; none with a number, which registers have too."""
+    if name[:1] != "%" or not name[1:].replace("_", "").isalpha():
+        return None
+    patterns = (pattern for pattern, _ in special_registers.rows())
+    return similar_name(name, (one for one in patterns if one[1:].replace("_", "").isalpha()))
 
 
 def _longer(beyond: Range, name: str) -> FixProposal | None:
