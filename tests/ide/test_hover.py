@@ -57,7 +57,8 @@ def test_the_table_has_the_constants_at_hand() -> None:
 def test_long_lists_of_choices_are_short() -> None:
     for spelling in ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "wgmma"):
         opcode, dot, rest = spelling.partition(".")
-        module, offset = at_cursor(f"{opcode}<CURSOR>{dot}{rest} {{%f1, %f2, %f3, %f4}}, %rd1, %rd2, 1, 1, 1, 0, 0;")
+        operands = "{%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0"
+        module, offset = at_cursor(f"{opcode}<CURSOR>{dot}{rest} {operands};")
         found = hover(module, offset)
         assert found is not None
         assert "{ .m64n8k16, .m64n16k16, ..., .m64n256k16 }" in found.markdown

@@ -56,7 +56,7 @@ def test_a_kernel_that_no_comment_launches() -> None:
 
 
 def test_addresses_are_hexadecimal() -> None:
-    """Of buffers, of what is computed from them, and of generic windows; other values of 64 bits are decimal."""
+    """Those of buffers, and what is computed from them."""
     with Connection() as client:
         client.open(URI, KERNEL)
         found = client.request("ptx/preview", of_file(URI))

@@ -84,7 +84,7 @@ class LastValues(Observer):
         return f"{bits:#x}" if is_address else shown(bits, TYPES[type])
 
     def _is_address(self, value: int) -> bool:
-        """Whether a value of 64 bits is in a window of generic addresses, in a buffer or not far behind one."""
+        """Whether a value of 64 bits is in a generic window, in a buffer or not far behind one."""
         if any(base <= value < base + WINDOW for base in WINDOWS.values()):
             return True
         near = self._memory.nearest(value) if self._memory is not None else None
