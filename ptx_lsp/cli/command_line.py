@@ -19,15 +19,25 @@ def parse(argv: Sequence[str]) -> Options:
 
 
 def _simple(argv: Sequence[str]) -> Options | None:
-    """The options if the words are only paths and options without a value: argparse is slow to import."""
+    """The options if the words are only paths, formats and options without a value: argparse is slow to
+    import.
+    """
     options = Options()
     options.paths = []
-    for word in argv:
+    words = iter(argv)
+    for word in words:
         if not word.startswith("-") or word == "-":
             options.paths.append(word)
             continue
-        name = word.removeprefix("--").replace("-", "_")
-        if getattr(Options, name, None) is not False or word != f"--{name.replace('_', '-')}":
+        option, _, value = word.partition("=")
+        if option == "--format":
+            value = value or next(words, "-")
+            if value.startswith("-") or word.endswith("="):
+                return None
+            options.formats.append(value)
+            continue
+        name = "quiet" if word == "-q" else word.removeprefix("--").replace("-", "_")
+        if getattr(Options, name, None) is not False or word not in {f"--{name.replace('_', '-')}", "-q"}:
             return None
         setattr(options, name, True)
     return options

@@ -23,7 +23,11 @@ def _values(options: Options) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["a.ptx"], ["-", "b c.ptx", ""], *(["a.ptx", flag, "b.ptx"] for flag in _FLAGS), _FLAGS[:3]],
+    [
+        [], ["a.ptx"], ["-", "b c.ptx", ""], *(["a.ptx", flag, "b.ptx"] for flag in _FLAGS), _FLAGS[:3],
+        ["-q", "a.ptx", "--quiet"], ["--format", "json", "a.ptx"], ["a.ptx", "--format=sarif=a b.sarif"],
+        ["--format", "", "--format=full", "a.ptx"],
+    ],
     ids=" ".join,
 )
 def test_the_same_without_argparse(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +37,11 @@ def test_the_same_without_argparse(words: list[str], monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    "words", [["--select", "E1"], ["-q"], ["--no_cache"], ["--", "--fix"], ["--ptxas"], ["--config=x"]]
+    "words",
+    [
+        ["--select", "E1"], ["-qq"], ["-q=x"], ["--no_cache"], ["--", "--fix"], ["--ptxas"], ["--config=x"],
+        ["--format"], ["--format="], ["--format", "-q"], ["--format=-"], ["--formats", "json"], ["--fix=yes"],
+    ],
 )
 def test_others_need_it(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
