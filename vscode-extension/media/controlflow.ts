@@ -58,7 +58,7 @@ onData<ControlFlow>(
       if (isNew && follows) {
         goTo(here());
       }
-    } else if (message.query === query) {
+    } else if (message.kind === 'found' && message.query === query) {
       found(message.lines);
     }
   },

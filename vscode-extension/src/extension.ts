@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 
 import { install } from './installing.js';
 import { KernelItem, Kernels } from './kernels.js';
-import { ControlFlowPanel, OccupancyPanel, PreviewPanel, type Subject } from './panels.js';
+import { ControlFlowPanel, MachineCodePanel, OccupancyPanel, PreviewPanel, type Subject } from './panels.js';
 import { Pressure } from './pressure.js';
 import { Server } from './server.js';
 import { Snippets } from './snippets.js';
@@ -33,6 +33,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   const panels = {
     'ptx.occupancy': new OccupancyPanel(context.extensionUri, running),
     'ptx.controlFlow': new ControlFlowPanel(context.extensionUri, running),
+    'ptx.machineCode': new MachineCodePanel(context.extensionUri, running),
     'ptx.preview': new PreviewPanel(context.extensionUri, running, kernels),
   };
   const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
@@ -54,6 +55,9 @@ export function activate(context: vscode.ExtensionContext): Api {
       kernels.forget(uri);
       show(new Set([uri]));
     }),
+  );
+  context.subscriptions.push(
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => panels['ptx.machineCode'].follow(textEditor)),
   );
   commands(context, running, kernels, pressure);
   for (const [name, panel] of Object.entries(panels)) {

@@ -8,6 +8,8 @@ export type ToPage =
   | { kind: 'note'; text: string }
   /** The line of the cursor in the subject's document, or null. */
   | { kind: 'cursor'; line: number | null }
+  /** The cursor is in this line of a source, or of the PTX if `source` is null. */
+  | { kind: 'place'; source: number | null; line: number }
   /** The lines of the subject's document that contain `query`. */
   | { kind: 'found'; query: string; lines: number[] };
 
@@ -16,6 +18,7 @@ export type FromPage =
   | { kind: 'ready' }
   | { kind: 'reveal'; range: Range }
   | { kind: 'revealLine'; line: number }
+  | { kind: 'revealSource'; source: number; line: number }
   | { kind: 'ask'; what: What }
   | { kind: 'find'; query: string }
   | { kind: 'insert'; text: string };

@@ -1,4 +1,4 @@
-/** The panels: occupancy, control flow, and the result of a run. */
+/** The panels: occupancy, control flow, machine code, and the result of a run. */
 
 import * as vscode from 'vscode';
 
@@ -7,16 +7,19 @@ import type { FromPage, What } from './messages.js';
 import { Panel } from './panel.js';
 import {
   CONTROL_FLOW,
+  MACHINE_CODE,
   OCCUPANCY_CURVE,
   PREVIEW,
   type Asked,
   type ControlFlow,
+  type MachineCode,
+  type MachineCodeView,
   type OccupancyCurve,
   type Preview,
 } from './protocol.js';
 import type { Server } from './server.js';
 import { reveal, toRange } from './text.js';
-import { short } from './wording.js';
+import { measuredRegisters, short } from './wording.js';
 
 /** A kernel of a document, by name or by position. */
 export interface Subject {
@@ -57,9 +60,11 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     }
     const number = ++this.request;
     let answer: Answer | null | undefined;
+    let shown: object = {};
     let failure = '';
     try {
       answer = await this.server.ask<Answer>(this.method, asked(subject, what));
+      shown = answer ? await this.complete(answer, subject.uri) : {};
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);
     }
@@ -68,10 +73,15 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     }
     if (answer) {
       this.subject = { uri: subject.uri, kernel: answer.kernel };
-      this.show(short(answer.kernel), answer, { uri: subject.uri.toString(), kernel: answer.kernel, what });
+      this.show(short(answer.kernel), shown, { uri: subject.uri.toString(), kernel: answer.kernel, what });
     } else {
       this.note(failure || nothing(subject));
     }
+  }
+
+  /** The answer with what the page needs besides. */
+  protected complete(answer: Answer, _: vscode.Uri): Promise<object> {
+    return Promise.resolve(answer);
   }
 
   /** What is asked for when the panel is opened. */
@@ -181,6 +191,72 @@ export class ControlFlowPanel extends KernelPanel<ControlFlow> {
     return lines.flatMap((line, number) => (line.toLowerCase().includes(query) ? [number] : []));
   }
 }
+
+/** Source, PTX and machine code, side by side. */
+export class MachineCodePanel extends KernelPanel<MachineCode> {
+  private sources: (string | null)[] = [];
+
+  constructor(extension: vscode.Uri, server: Server) {
+    super(extension, 'machinecode', 'Machine code', server, MACHINE_CODE);
+  }
+
+  protected override async complete(answer: MachineCode, uri: vscode.Uri): Promise<MachineCodeView> {
+    const document = await vscode.workspace.openTextDocument(uri);
+    this.sources = answer.sources.map((source) => source.uri && vscode.Uri.parse(source.uri).toString());
+    const first = answer.range.start.line;
+    return {
+      ...answer,
+      first,
+      ptx: document.getText(toRange(answer.range)).split(/\r?\n/),
+      texts: await Promise.all(answer.sources.map((source) => linesOf(source.uri))),
+      figures: answer.measured ? measuredRegisters(answer.measured) : '',
+    };
+  }
+
+  /** Selects what belongs to the line of the cursor, in the PTX or in a source. */
+  follow({ document, selection }: vscode.TextEditor): void {
+    if (!this.subject || !this.isVisible) {
+      return;
+    }
+    const uri = document.uri.toString();
+    const source = this.sources.indexOf(uri);
+    if (uri === this.subject.uri.toString() || source >= 0) {
+      this.tell({ kind: 'place', source: source >= 0 ? source : null, line: selection.active.line });
+    }
+  }
+
+  protected override received(message: FromPage): void {
+    if (message.kind === 'revealSource') {
+      const uri = this.sources[message.source];
+      if (uri) {
+        void reveal(vscode.Uri.parse(uri), new vscode.Range(message.line, 0, message.line, 0));
+      }
+    } else {
+      super.received(message);
+    }
+  }
+}
+
+/** The lines of a source as in the editor, else as on disk; null if it cannot be read. */
+async function linesOf(uri: string | null): Promise<string[] | null> {
+  if (!uri) {
+    return null;
+  }
+  const wanted = vscode.Uri.parse(uri);
+  const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === wanted.toString());
+  if (document) {
+    return document.getText().split(/\r?\n/);
+  }
+  try {
+    if ((await vscode.workspace.fs.stat(wanted)).size > MOST_BYTES) {
+      return null;
+    }
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(wanted)).split(/\r?\n/);
+  } catch {
+    return null;
+  }
+}
+const MOST_BYTES = 4 << 20;
 
 /** Where the cursor is in a document that is visible. */
 function cursor(uri: vscode.Uri): vscode.Position | undefined {

@@ -154,6 +154,39 @@ export interface ControlFlow {
   edges: FlowEdge[];
 }
 
+export const MACHINE_CODE = 'ptx/machineCode';
+export interface MachineCode {
+  kernel: string;
+  range: Range;
+  /** Why there is no machine code. */
+  problem: string | null;
+  measured: Kernel['measured'];
+  sources: { path: string; uri: string | null }[];
+  /** Lines of PTX, each with its source lines: the number of a source and a line, the innermost first. */
+  lines: { line: number; source: [number, number][] }[];
+  instructions:
+    | {
+        address: number;
+        text: string;
+        labels: string[];
+        line: number | null;
+        source: [number, number][];
+        live: [number, number, number, number] | null;
+      }[]
+    | null;
+}
+
+/** With the texts that the page shows. */
+export interface MachineCodeView extends MachineCode {
+  /** The lines of the kernel, the first of which is line `first` of the document. */
+  ptx: string[];
+  first: number;
+  /** The lines of each source; null if it cannot be read. */
+  texts: (string[] | null)[];
+  /** The figures of ptxas in words. */
+  figures: string;
+}
+
 export const PREVIEW = 'ptx/preview';
 export interface Preview {
   kernel: string;

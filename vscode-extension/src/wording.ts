@@ -12,9 +12,11 @@ export function registersInShort({ registers: { estimate }, measured }: Kernel):
 /** As ptxas measured them, else the estimate with its interval. */
 export function registers(kernel: Kernel): string {
   const { measured } = kernel;
-  return typeof measured?.registers === 'number'
-    ? `${measured.registers} registers, ${spills(measured)} (ptxas ${measured.ptxas})`
-    : estimated(kernel);
+  return typeof measured?.registers === 'number' ? measuredRegisters(measured) : estimated(kernel);
+}
+
+export function measuredRegisters(measured: NonNullable<Kernel['measured']>): string {
+  return `${measured.registers ?? '?'} registers, ${spills(measured)} (ptxas ${measured.ptxas})`;
 }
 
 /** The estimate with its interval. */

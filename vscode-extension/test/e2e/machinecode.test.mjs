@@ -1,0 +1,135 @@
+// Source, PTX and machine code side by side: what a click selects is what nvdisasm says, for a CUDA and a Triton kernel.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { ourServer, PROJECT, startEditor, until, untilVisible } from './editor.mjs';
+
+const KERNELS = {
+  cuda: { ptx: 'tests/oracle/corpus/nvcc130_reduce.sm80.lineinfo.ptx', source: '/src/gen/cuda/reduce.cu', kernel: 'votes' },
+  triton: { ptx: 'tests/executor/kernels/triton_wgmma_matmul.ptx', source: '/src/gen/triton/gen.py', kernel: 'matmul_k' },
+};
+const HEX = /\/\*([0-9a-f]{4,})\*\//;
+
+let editor;
+let page;
+before(async () => {
+  const files = {};
+  for (const { ptx, source } of Object.values(KERNELS)) {
+    // The sources are ours: one line of text for each line of the original.
+    const name = path.basename(source);
+    files[`${name}.ptx`] = fs.readFileSync(path.join(PROJECT, ptx), 'utf8').replace(`"${source}"`, `"${name}"`);
+    files[name] = Array.from({ length: 80 }, (_, line) => `// line ${line + 1} of ${name}`).join('\n');
+  }
+  editor = await startEditor({ settings: ourServer(), files });
+  page = editor.page;
+});
+after(() => editor?.close());
+
+for (const [name, { source, kernel }] of Object.entries(KERNELS)) {
+  test(`a click on a line of a ${name} source selects its PTX and its machine code`, async () => {
+    await open(path.basename(source), kernel);
+    await inner().locator('h2', { hasText: /registers, .*spills.* \(ptxas \d+/ }).waitFor();
+    const expected = instructionsOfLines(name, kernel, source);
+    const [line, addresses] = [...expected].sort(([, one], [, other]) => other.size - one.size)[0];
+    await inner().locator('#source .line').nth(line - 1).click();
+    await until(async () => (await inner().locator('#code .line.selected').count()) > 0);
+    const shown = await numbers('#code .line.selected');
+    assert.deepEqual(new Set(shown), addresses);
+    assert.ok((await inner().locator('#ptx .line.selected').count()) > 0);
+    // And back: from one of these instructions to the line of the source.
+    await inner().locator('#code .line.selected').first().click();
+    assert.deepEqual(await numbers('#source .line.selected'), [String(line)]);
+    await page.waitForTimeout(500);
+    await editor.shot(`machine-code-${name}`);
+  });
+}
+
+test('the panel follows the cursor in the PTX and in the source', async () => {
+  await find('ld.param.b64');
+  await until(async () => (await inner().locator('#ptx .line.selected').textContent()).includes('ld.param.b64'));
+  await inner().locator('#source .line').nth(40).dblclick(); // opens the source beside the panel
+  await page.locator('.tab', { hasText: /^gen\.py$/ }).waitFor();
+  await find('line 42 of gen.py');
+  await until(async () => (await numbers('#source .line.selected')).join() === '42');
+});
+
+test('live registers, labels and colours are shown', async () => {
+  const live = await inner().locator('#code .live').allTextContents();
+  assert.ok(live.filter((count) => Number(count) > 0).length > 100);
+  assert.ok((await inner().locator('#code .label').count()) > 0);
+  assert.ok((await inner().locator('#code .tint').count()) > 100);
+  const colors = await inner().locator('#code .tint').first().evaluate((one) => getComputedStyle(one).backgroundColor);
+  assert.notEqual(colors, 'rgba(0, 0, 0, 0)');
+});
+
+test('without ptxas there are two columns, and the reason', async () => {
+  editor.configure({ 'ptx.ptxas': 'off' });
+  await open('reduce.cu', 'votes');
+  await inner().locator('#problem', { hasText: 'ptxas is turned off' }).waitFor();
+  assert.equal(await inner().locator('.columns section').count(), 2);
+  await inner().locator('#ptx .tint').first().click();
+  await until(async () => (await inner().locator('#source .line.selected').count()) === 1);
+});
+
+for (const theme of ['Default Light Modern', 'Default High Contrast']) {
+  test(`the theme ${theme}`, async () => {
+    editor.configure({ 'workbench.colorTheme': theme, 'ptx.ptxas': 'auto' });
+    await open('gen.py', 'matmul_k');
+    await inner().locator('#code .line').nth(60).click();
+    await page.waitForTimeout(500);
+    await editor.shot(`machine-code-${theme.split(' ').at(-2).toLowerCase()}`);
+  });
+}
+
+/** Opens the panel about a kernel, with the cursor in it. */
+async function open(name, kernel) {
+  await editor.openFile(`${name}.ptx`);
+  await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).waitFor();
+  await find(`${kernel}(`);
+  await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
+  await untilVisible(() => editor.command('PTX: Show Source, PTX and Machine Code'), inner().locator('#ptx .line').first());
+}
+
+/** Puts the cursor of the editor where a text is. */
+async function find(text) {
+  await editor.command('View: Focus First Editor Group');
+  await page.keyboard.press('Control+f');
+  await page.locator('.find-part textarea').fill(text);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Escape');
+}
+
+function inner() {
+  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+}
+
+function numbers(selector) {
+  return inner().locator(`${selector} .number`).allTextContents(); // what is not in sight has no inner text
+}
+
+/** The addresses of the instructions for each line of a source, inlined code included, as nvdisasm recorded them. */
+function instructionsOfLines(name, kernel, source) {
+  const listing = fs.readFileSync(path.join(PROJECT, 'tests/data/nvdisasm', `${name}.lines.txt`), 'utf8');
+  const [, section] = listing.split(new RegExp(`\\n *\\.section \\.text\\.${kernel},`));
+  const found = new Map();
+  let chain = [];
+  let next = [];
+  for (const text of section.split('\n')) {
+    if (text.includes('.section .text.')) {
+      break;
+    }
+    if (text.includes('//## File') && !text.includes('.nv_debug_ptx_txt')) {
+      next.push(...[...text.matchAll(/"([^"]+)", line (\d+)/g)].map(([, file, line]) => [file, Number(line)]));
+    } else if (HEX.test(text)) {
+      chain = next.length ? next : chain;
+      next = [];
+      const line = chain.find(([file]) => file === source)?.[1];
+      if (line !== undefined) {
+        found.set(line, (found.get(line) ?? new Set()).add(HEX.exec(text)[1]));
+      }
+    }
+  }
+  return found;
+}
