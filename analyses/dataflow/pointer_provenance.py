@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
@@ -27,6 +27,7 @@ from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, wakes_of, waking
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _SPACES: Final = ("global", "shared", "local", "const")

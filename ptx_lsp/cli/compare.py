@@ -14,7 +14,8 @@ from ptx_lsp.cli.inputs import collect, links_out
 from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
-from ptx_lsp.lint.reporters.json import Value, dumps
+from ptx_lsp.lint.reporters.comparison import comparison_json
+from ptx_lsp.lint.reporters.json import dumps
 from ptx_lsp.lint.reporters.markdown import code, prose, table
 from ptx_lsp.lint.results.comparison import Change, Comparison, Pair, Subject, compare
 from ptx_lsp.lint.results.report import FileReport
@@ -134,7 +135,7 @@ def _text(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
         width = max((len(one.name) for one in pair.figures), default=0)
         for one in pair.figures:
             if every or one.old != one.new:
-                colour = "red" if one.is_worse else "green" if _is_better(one) else ""
+                colour = "red" if one.is_worse else "green" if one.is_better else ""
                 text = f"  {one.name:{width}}  {_change(one)}"
                 yield painted.paint(text, colour) if colour else text
         if pair.instructions:
@@ -195,35 +196,7 @@ def _in_cell(one: Change | None) -> str:
 
 
 def _json(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
-    whole: Value = {
-        "pairs": [_pair(pair) for pair in found.pairs],
-        "new": [_subject(one) for one in found.added],
-        "gone": [_subject(one) for one in found.gone],
-    }
-    yield dumps(whole)
-
-
-def _pair(pair: Pair) -> Value:
-    return {
-        "old": _subject(pair.old),
-        "new": _subject(pair.new),
-        "likeness": round(pair.likeness, 3),
-        "same": pair.is_same,
-        "worse": pair.is_worse,
-        "figures": {
-            one.name: {
-                "old": one.old, "new": one.new, "unit": one.unit, "says": one.says,
-                "worse": one.is_worse,
-            }
-            for one in pair.figures
-        },
-        "instructions": dict(pair.instructions),
-        "findings": dict(pair.findings),
-    }
-
-
-def _subject(one: Subject) -> Value:
-    return {"path": one.path, "kernel": one.kernel.name, "line": one.kernel.line}
+    yield dumps(comparison_json(found))
 
 
 def _title(pair: Pair) -> str:
@@ -257,12 +230,6 @@ def _shown(value: float | None, one: Change) -> str:
         return "?"
     about = "~" if one.says == "estimated" else ""
     return f"{about}{value:g}{f' {one.unit}' if one.unit else ''}"
-
-
-def _is_better(one: Change) -> bool:
-    return bool(one.worse_when) and None not in (one.old, one.new) and one.old != one.new and (
-        not one.is_worse
-    )
 
 
 _WRITERS: dict[str, Callable[[Comparison, Style, bool], Iterator[str]]] = {

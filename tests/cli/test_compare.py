@@ -51,7 +51,7 @@ def test_json(lint: Lint, both: Path) -> None:
     whole = json.loads(lint("compare", "--format", "json", "old.ptx", "new.ptx").out)
     axpy, same = whole["pairs"]
     assert axpy["figures"]["instructions"] == {
-        "old": 5, "new": 6, "unit": "", "says": "exact", "worse": False,
+        "old": 5, "new": 6, "unit": "", "says": "exact", "worse": False, "better": False,
     }
     assert axpy["instructions"] == {"mul.lo.s32": 1}
     assert same["same"] and not same["worse"] and same["likeness"] == 1

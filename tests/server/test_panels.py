@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.connection import Connection, Json, at, of_file
+from tests.server.connection import ResponseError, Connection, Json, at, of_file
 
 PROTOCOL = Path(__file__).parents[2] / "docs/protocol.md"
 SHOWN: dict[str, Json] = {
@@ -41,6 +41,9 @@ DONE:
 }
 """
 
+OLD = KERNEL.replace("first", "second").replace("mul.wide.u32 %rd2, %r1, 4;", "ret;")
+NEEDED: dict[str, dict[str, Json]] = {"ptx/compare": {"old": {"name": "old.ptx", "text": OLD}}}
+
 
 def differences(shown: Json, sent: Json, path: str = "") -> Iterator[str]:
     """Where what was sent has another shape than the example. `{}` and null in the example stand for
@@ -70,7 +73,7 @@ def differences(shown: Json, sent: Json, path: str = "") -> Iterator[str]:
 def test_all_requests_have_an_example() -> None:
     assert set(SHOWN) == {
         "ptx/kernelReport", "ptx/occupancyCurve", "ptx/pressureProfile", "ptx/controlFlow", "ptx/preview",
-        "ptx/machineCode",
+        "ptx/machineCode", "ptx/compare",
     }
 
 
@@ -78,7 +81,7 @@ def test_all_requests_have_an_example() -> None:
 def test_an_answer_has_the_shape_of_the_example(method: str) -> None:
     with Connection() as client:
         client.open(URI, KERNEL)
-        found = client.request(method, of_file(URI))
+        found = client.request(method, of_file(URI, **NEEDED.get(method, {})))
         assert isinstance(found, dict)
         assert not list(differences(SHOWN[method], found))
 
@@ -126,6 +129,44 @@ def test_the_launch_has_three_sizes_or_is_not_known() -> None:
         found = client.request("ptx/preview", of_file(URI))
         assert at(found, "launch", "grid") is None
         assert "is not a parameter" in str(at(found, "error", "message"))
+
+
+def compared(client: Connection, text: str, **kernels: Json) -> Json:
+    old: Json = {"name": "old.ptx", "text": text}
+    return client.request("ptx/compare", of_file(URI, old=old, **kernels))
+
+
+def test_comparison_with_another_text() -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        client.findings(URI, 1)
+        same = compared(client, KERNEL)
+        assert at(same, "complete") is True
+        assert at(same, "pairs", 0, "same") is True
+        found = at(compared(client, KERNEL.replace("setp.lt", "setp.gt")), "pairs", 0)
+        assert at(found, "same") is False
+        assert at(found, "instructions") == {"setp.gt.u32": -1, "setp.lt.u32": 1}
+        registers = at(found, "figures", "registers")
+        assert at(registers, "says") == "estimated"
+        assert at(registers, "worse") is False
+        found = at(compared(client, KERNEL.replace("%r1, 31;", "%r2, 31;")), "pairs", 0)
+        assert at(found, "findings") == {"uninitialised-read": -1}
+        gone = compared(client, KERNEL + KERNEL[KERNEL.index(".entry") :].replace("first", "third"))
+        assert at(gone, "gone", 0, "kernel") == "third"
+
+
+def test_comparison_of_two_kernels() -> None:
+    with Connection() as client:
+        client.open(URI, KERNEL)
+        empty = ".version 8.0\n.target sm_80\n.address_size 64\n.entry nothing()\n{\n    ret;\n}\n"
+        assert at(compared(client, empty), "pairs") == []
+        found = at(compared(client, empty, kernel="first", oldKernel="nothing"), "pairs", 0)
+        assert (at(found, "old", "kernel"), at(found, "new", "kernel")) == ("nothing", "first")
+        assert at(found, "figures", "instructions", "new") == 9
+        with pytest.raises(ResponseError, match=r"`old\.ptx` has no kernel `first`"):
+            compared(client, empty, kernel="first")
+        with pytest.raises(ResponseError, match="`old` must have a `name` and a `text`"):
+            client.request("ptx/compare", of_file(URI))
 
 
 def _list(value: Json) -> list[Json]:

@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 
+import { ComparePanel } from './compare.js';
 import { install } from './installing.js';
 import { KernelItem, Kernels } from './kernels.js';
 import { ControlFlowPanel, MachineCodePanel, OccupancyPanel, PreviewPanel, type Subject } from './panels.js';
@@ -36,9 +37,10 @@ export function activate(context: vscode.ExtensionContext): Api {
     'ptx.machineCode': new MachineCodePanel(context.extensionUri, running),
     'ptx.preview': new PreviewPanel(context.extensionUri, running, kernels),
   };
+  const comparison = new ComparePanel(context.extensionUri, running, kernels);
   const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
   context.subscriptions.push(vscode.languages.registerCompletionItemProvider('ptx', new Snippets(), '.'));
-  context.subscriptions.push(running, kernels, pressure, status, tree, ...Object.values(panels));
+  context.subscriptions.push(running, kernels, pressure, status, tree, comparison, ...Object.values(panels));
 
   /** Refreshes all views, or only those that depend on the given documents. */
   const show = (changed?: ReadonlySet<string>): void => {
@@ -48,6 +50,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     for (const panel of Object.values(panels)) {
       void panel.update(changed);
     }
+    void comparison.update(changed);
   };
   watch(context, running, status, pressure, panels['ptx.controlFlow'], show);
   context.subscriptions.push(
@@ -59,7 +62,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   context.subscriptions.push(
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => panels['ptx.machineCode'].follow(textEditor)),
   );
-  commands(context, running, kernels, pressure);
+  commands(context, running, kernels, pressure, comparison);
   for (const [name, panel] of Object.entries(panels)) {
     context.subscriptions.push(
       vscode.commands.registerCommand(name, (chosen?: KernelItem | Subject) => {
@@ -148,6 +151,7 @@ function commands(
   running: Server,
   kernels: Kernels,
   pressure: Pressure,
+  comparison: ComparePanel,
 ): void {
   const onEditor = (run: (editor: vscode.TextEditor) => Promise<void>) => () => {
     const editor = vscode.window.activeTextEditor;
@@ -167,6 +171,9 @@ function commands(
       ),
     'ptx.kernels.refresh': () => kernels.refresh(true),
     'ptx.kernel.reveal': reveal,
+    'ptx.compare.file': (chosen?: vscode.Uri, selected?: vscode.Uri[]) => comparison.withFile(chosen, selected),
+    'ptx.compare.revision': () => comparison.withRevision(),
+    'ptx.compare.kernels': () => comparison.twoKernels(),
     'ptx.pressure.toggle': () => pressure.toggle(),
     'ptx.pressure.peak': onEditor((editor) => pressure.goToPeak(editor)),
   };

@@ -21,7 +21,8 @@ export type FromPage =
   | { kind: 'revealSource'; source: number; line: number }
   | { kind: 'ask'; what: What }
   | { kind: 'find'; query: string }
-  | { kind: 'insert'; text: string };
+  | { kind: 'insert'; text: string }
+  | { kind: 'diff'; oldLine: number; newLine: number };
 
 /** Values that override a kernel's own. */
 export type What = Record<string, number | string | string[]>;

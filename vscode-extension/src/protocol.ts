@@ -198,3 +198,39 @@ export interface Preview {
   findings?: { kind: string; message: string; line: number }[];
   error?: { message: string; kind: string; line: number | null; lanes: string[] } | null;
 }
+
+/** A kernel of one side; `line` counts from 1. */
+export interface Compared {
+  path: string;
+  kernel: string;
+  line: number;
+}
+
+export interface Change {
+  old: number | null;
+  new: number | null;
+  unit: string;
+  /** measured, estimated or exact */
+  says: string;
+  worse: boolean;
+  better: boolean;
+}
+
+export interface Pair {
+  old: Compared;
+  new: Compared;
+  likeness: number;
+  same: boolean;
+  worse: boolean;
+  figures: Record<string, Change>;
+  instructions: Record<string, number>;
+  findings: Record<string, number>;
+}
+
+export const COMPARE = 'ptx/compare';
+export interface Comparison {
+  pairs: Pair[];
+  new: Compared[];
+  gone: Compared[];
+  complete: boolean;
+}

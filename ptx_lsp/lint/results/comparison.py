@@ -47,6 +47,11 @@ class Change(NamedTuple):
             return False
         return (self.new > self.old) == (self.worse_when == "more")
 
+    @property
+    def is_better(self) -> bool:
+        known = self.old is not None and self.new is not None and self.old != self.new
+        return known and bool(self.worse_when) and not self.is_worse
+
 
 class Pair(NamedTuple):
     """A kernel in both states. `likeness` is 1 if the names are equal."""
@@ -80,7 +85,7 @@ class Comparison(NamedTuple):
 
 def compare(old: Sequence[FileReport], new: Sequence[FileReport]) -> Comparison:
     """Matches the kernels of two runs."""
-    before, after = list(_subjects(old)), list(_subjects(new))
+    before, after = list(subjects(old)), list(subjects(new))
     partners = _by_name(before, after)
     left = [index for index in range(len(before)) if index not in partners.values()]
     free = [index for index in range(len(after)) if index not in partners]
@@ -98,7 +103,14 @@ def compare(old: Sequence[FileReport], new: Sequence[FileReport]) -> Comparison:
     return Comparison(tuple(pairs), tuple(gone), tuple(added))
 
 
-def _subjects(files: Iterable[FileReport]) -> Iterator[Subject]:
+def compare_kernels(old: Subject, new: Subject) -> Comparison:
+    """Compares two kernels, however different."""
+    alike = 1.0 if old.kernel.name == new.kernel.name else likeness(old.kernel, new.kernel)
+    return Comparison((_pair(old, new, alike),), (), ())
+
+
+def subjects(files: Iterable[FileReport]) -> Iterator[Subject]:
+    """The kernels of some files, each with its findings."""
     for file in files:
         for kernel in file.kernels:
             findings = tuple(one for one in file.diagnostics if one.function == kernel.name)

@@ -4,7 +4,7 @@ instructions have no part of show where to look.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model._core import variable_features
@@ -19,6 +19,7 @@ from ptx_lsp.model.symbols import (
     TargetTable,
     Variable,
 )
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import WORD, integer
 
