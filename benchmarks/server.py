@@ -164,7 +164,7 @@ def _percentiles(seconds: Sequence[float]) -> str:
 
 
 def cpu_seconds(client: Connection) -> float:
-    """What the server has used so far."""
+    """CPU time of the server so far."""
     file = Path(f"/proc/{client.process.pid}/stat")
     if not file.exists():
         return 0.0
@@ -173,7 +173,7 @@ def cpu_seconds(client: Connection) -> float:
 
 
 def memory(client: Connection, *, peak: bool = False) -> int:
-    """Resident bytes of the server, now or at most so far; 0 where the system does not tell."""
+    """Resident bytes of the server, now or at most so far; 0 where the system does not provide it."""
     status = Path(f"/proc/{client.process.pid}/status")
     if not status.exists():
         return 0

@@ -1,4 +1,4 @@
-"""What the machine instructions of each basic block read and write, as sets of virtual registers."""
+"""The virtual registers that the machine instructions of each basic block read and write, as sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MachineBlock:
     unchanged.
 
     `pressure` bounds the registers that the block needs in text order, without those that are live after it,
-    and `results` those that it defines. `has_pair` tells whether an instruction defines several registers.
+    and `results` those that it defines. `has_pair`: whether an instruction defines several registers.
     """
 
     __slots__ = ("defined", "has_pair", "pressure", "results", "upward_exposed")

@@ -1,5 +1,5 @@
-"""What the shape of an instruction tells about its machine code: whether its result may share the virtual
-registers of its operands, and the most registers that it needs besides them.
+"""Facts about the machine code of an instruction that follow from its shape: whether its result may share the
+virtual registers of its operands, and the most registers that it needs besides them.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class VirtualRegisterLiveness:
         return self.sets.members(self.bits_of_any(blocks))
 
     def bits_of_any(self, blocks: Iterable[int]) -> int:
-        """The same as a bit set of `sets`."""
+        """These virtual registers as a bit set of `sets`."""
         live_in = self.sets.live_in
         found = 0
         for block in blocks:
