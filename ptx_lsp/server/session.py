@@ -46,7 +46,7 @@ from ptx_lsp.server.settings import (
 from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.targets import merged
 from ptx_lsp.server.threads import Threads
-from ptx_lsp.server.workspace_index import WorkspaceIndex
+from ptx_lsp.server.workspace.index import WorkspaceIndex
 from ptx_lsp.text import Edit, Source
 
 _log = logging.getLogger(__name__)

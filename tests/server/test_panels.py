@@ -184,8 +184,8 @@ def test_the_peak_of_live_registers_is_one_figure(name: str) -> None:
         profile = client.request("ptx/pressureProfile", of_file(URI, kernel=at(kernel, "name")))
         peak, lines = at(profile, "peak", "live"), at(profile, "lines")
         assert isinstance(lines, list)
-        lives = (at(one, 1) for one in lines)
-        assert peak == max(one for one in lives if isinstance(one, int)) == at(kernel, "registers", "peakLive")
+        lives = [live for one in lines if isinstance(live := at(one, 1), int)]
+        assert peak == max(lives) == at(kernel, "registers", "peakLive")
         start = at(kernel, "selectionRange", "start")
         hover = client.request("textDocument/hover", of_file(URI, position=start))
         assert f"at most {peak} registers live at once" in str(at(hover, "contents"))

@@ -32,7 +32,7 @@ from ptx_lsp.server.feature import handler
 from ptx_lsp.server.features.source_files import source_definition
 from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import Session, View
-from ptx_lsp.server.workspace_index import IndexedFile, Opened, opened
+from ptx_lsp.server.workspace.index import IndexedFile, Opened, opened
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

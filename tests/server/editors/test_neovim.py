@@ -15,7 +15,7 @@ import pytest
 from tests.server.connection import Json, at
 from tests.server.test_features import TEXT
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NVIM = shutil.which("nvim", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 LIMIT = 240
 """Seconds."""
@@ -57,7 +57,7 @@ def environment(home: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def report(home: Path) -> Json:
     """What a headless session came to."""
-    script = ROOT / "tests" / "server" / "neovim.lua"
+    script = ROOT / "tests" / "server" / "editors" / "neovim.lua"
     command = [str(NVIM), "--clean", "--headless", "-u", str(home / "init.lua"), "-l", str(script)]
     done = subprocess.run(
         command, env=environment(home), capture_output=True, text=True, timeout=LIMIT, check=False

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.terminal import HAS_TMUX, Terminal, a_home, terminal, until
+from tests.server.editors.terminal import HAS_TMUX, Terminal, a_home, terminal, until
 from tests.server.test_features import TEXT
 
-MODE = Path(__file__).parents[2] / "editors" / "emacs" / "ptx-mode.el"
+MODE = Path(__file__).parents[3] / "editors" / "emacs" / "ptx-mode.el"
 EMACS = shutil.which("emacs")
 EMACSCLIENT = shutil.which("emacsclient")
 

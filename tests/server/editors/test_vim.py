@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.server.connection import Json
-from tests.server.terminal import HAS_TMUX, Terminal, a_home, terminal, until
+from tests.server.editors.terminal import HAS_TMUX, Terminal, a_home, terminal, until
 from tests.server.test_features import TEXT
 
-PLUGIN = Path(__file__).parents[2] / "editors" / "vim" / "ptx.vim"
+PLUGIN = Path(__file__).parents[3] / "editors" / "vim" / "ptx.vim"
 VIM = shutil.which("vim")
 VIMRC = """set nocompatible
 filetype plugin on

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.terminal import HAS_TMUX, Terminal, a_home, terminal, until
+from tests.server.editors.terminal import HAS_TMUX, Terminal, a_home, terminal, until
 from tests.server.test_features import TEXT
 
-FILES = Path(__file__).parents[2] / "editors" / "helix"
+FILES = Path(__file__).parents[3] / "editors" / "helix"
 HELIX = shutil.which("hx")
 RUNTIME = {"HELIX_RUNTIME": os.environ["HELIX_RUNTIME"]} if "HELIX_RUNTIME" in os.environ else {}
 pytestmark = pytest.mark.skipif(not HAS_TMUX or HELIX is None, reason="there is no Helix, or no tmux")

@@ -22,7 +22,7 @@ from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.settings import Configurations
 from ptx_lsp.server.skeleton import MOST_BYTES, skeleton
 from ptx_lsp.server.threads import Threads
-from ptx_lsp.server.workspace_files import Stamp, WorkspaceFiles, is_same, stamp
+from ptx_lsp.server.workspace.files import Stamp, WorkspaceFiles, is_same, stamp
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 

@@ -1,0 +1,1 @@
+"""The files of the workspace that the client does not have open."""
