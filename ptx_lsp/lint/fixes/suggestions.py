@@ -63,10 +63,12 @@ def fitting_names(function: Function, instruction: nodes.Instruction, problem: P
 
 
 def _by_number(word: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The names in their order; if all differ from a word in a number alone, the nearest number first."""
+    """The names in their order; if all differ from a word in a number alone, and are no types, the nearest
+    number first.
+    """
     stem, number = _stem(word)
-    stems = [_stem(name) for name in names]
-    if number is None or any(one != stem or other is None for one, other in stems):
+    stems = [_stem(name) for name in names if name not in TYPES]
+    if number is None or len(stems) < len(names) or any(one != stem or other is None for one, other in stems):
         return tuple(names)
     return tuple(sorted(names, key=lambda name: abs((_stem(name)[1] or 0) - number)))
 

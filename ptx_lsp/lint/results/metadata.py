@@ -1,6 +1,7 @@
 """Metadata of Triton about a kernel in its cache: a JSON object in the file of the same name beside the PTX.
 
-It has the `name` of the kernel, the bytes of `shared` memory, all of which is dynamic, and `num_warps`.
+It has the `name` of the kernel and the bytes of `shared` memory, all of which is dynamic. An object without
+`num_warps` is not one of Triton.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ class Metadata(NamedTuple):
 
     name: str | None = None
     shared_bytes: int | None = None
-    warps: int | None = None
 
 
 def metadata_beside(path: str) -> Metadata | None:
@@ -46,10 +46,10 @@ def _read(path: str, _time: int, _size: int) -> Metadata | None:
         return None
     row = cast("dict[str, object]", found)
     name = row.get("name")
-    shared, warps = _count(row.get("shared")), _count(row.get("num_warps"))
-    if shared is None or warps is None:
+    shared = _count(row.get("shared"))
+    if shared is None or _count(row.get("num_warps")) is None:
         return None
-    return Metadata(name if isinstance(name, str) else None, shared, warps)
+    return Metadata(name if isinstance(name, str) else None, shared)
 
 
 def _count(value: object) -> int | None:

@@ -182,9 +182,13 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
     return Finding(place, message, fix=_remedy(place, close))
 
 
+_SHORTEST = 4
+"""The shortest special registers have as many characters as `%tid`."""
+
+
 def _special_register(name: str) -> str | None:
     """The special register that a misspelt name means; none with a number, which registers have too."""
-    if name[:1] != "%" or not name[1:].replace("_", "").isalpha():
+    if len(name) < _SHORTEST or name[0] != "%" or not name[1:].replace("_", "").isalpha():
         return None
     patterns = (pattern for pattern, _ in special_registers.rows())
     return similar_name(name, (one for one in patterns if one[1:].replace("_", "").isalpha()))
