@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from typing import NamedTuple
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
+from ptx_lsp.demangler import demangled, short_name
 from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.config import FILE_NAMES
@@ -73,6 +74,18 @@ class View(NamedTuple):
         path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
         metadata = metadata_beside(path) if path is not None else None
         return KnownFigures(self.settings.dynamic_shared, metadata, self.measured.figures)
+
+    def demangled(self, names: Iterable[str]) -> dict[str, str]:
+        """The demangled form of each of `names` that has one, if the settings want it."""
+        return demangled(names) if self.settings.settings.demangle else {}
+
+    def display_names(self, names: Iterable[str]) -> dict[str, str]:
+        """The demangled forms without return types, parameters and template arguments."""
+        return {name: short_name(text) for name, text in self.demangled(names).items()}
+
+    def display_name(self, name: str) -> str:
+        """One name, mangled if the settings want it so or it has no other form."""
+        return self.display_names([name]).get(name, name)
 
     def offset(self, position: types.Position) -> int:
         return self.convert.offset(position)

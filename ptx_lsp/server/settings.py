@@ -36,6 +36,8 @@ class Settings(NamedTuple):
     """Bytes of dynamic shared memory per block."""
     ptxas: bool = True
     """Whether ptxas runs in the background, if there is one."""
+    demangle: bool = True
+    """Whether mangled names of C++ and Rust are shown demangled."""
     workspace_diagnostics: bool = False
     """Whether files that are not open are also checked."""
 
@@ -56,6 +58,7 @@ class Settings(NamedTuple):
             _flag(at(lens, "enabled"), own.code_lens),
             _bytes(at(given, "dynamicSharedMemory"), own.dynamic_shared),
             {"auto": True, "off": False}.get(_text(at(given, "ptxas"), ""), own.ptxas),
+            _flag(at(given, "demangle"), own.demangle),
             _flag(at(given, "workspaceDiagnostics"), own.workspace_diagnostics),
         )
 

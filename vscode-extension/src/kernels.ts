@@ -16,14 +16,14 @@ export class KernelItem extends vscode.TreeItem {
     /** The number of earlier kernels with the same name: there are two while one is being copied. */
     earlier: number,
   ) {
-    super(short(kernel.name), vscode.TreeItemCollapsibleState.Collapsed);
+    super(short(kernel.displayName ?? kernel.name), vscode.TreeItemCollapsibleState.Collapsed);
     this.id = `${uri.toString()}#${kernel.name}#${earlier}`;
     this.description = `${registersInShort(kernel)} · ${occupancy(kernel)}`;
     const worst = kernel.findings.error ? 'error' : kernel.findings.warning ? 'warning' : undefined;
     this.iconPath = worst
       ? new vscode.ThemeIcon(worst, new vscode.ThemeColor(`list.${worst}Foreground`))
       : new vscode.ThemeIcon('symbol-function');
-    this.tooltip = `${kernel.name}\n${registers(kernel)}, ${occupancy(kernel)}, ${findings(kernel)}`;
+    this.tooltip = `${kernel.displayName ?? kernel.name}\n${registers(kernel)}, ${occupancy(kernel)}, ${findings(kernel)}`;
     this.command = {
       command: 'ptx.kernel.reveal',
       title: 'Go to the Kernel',

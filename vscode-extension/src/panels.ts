@@ -29,7 +29,7 @@ export interface Subject {
 }
 
 /** A panel about one kernel, recomputed when its document changes. */
-abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
+abstract class KernelPanel<Answer extends { kernel: string; displayName?: string }> extends Panel {
   protected subject: Subject | undefined;
   protected what: What = {};
   private request = 0;
@@ -73,7 +73,8 @@ abstract class KernelPanel<Answer extends { kernel: string }> extends Panel {
     }
     if (answer) {
       this.subject = { uri: subject.uri, kernel: answer.kernel };
-      this.show(short(answer.kernel), shown, { uri: subject.uri.toString(), kernel: answer.kernel, what });
+      const title = short(answer.displayName ?? answer.kernel);
+      this.show(title, shown, { uri: subject.uri.toString(), kernel: answer.kernel, what });
     } else {
       this.note(failure || nothing(subject));
     }

@@ -24,6 +24,8 @@ export interface DynamicShared {
 
 export interface Kernel {
   name: string;
+  /** Demangled and without arguments, if the name is mangled and the setting `demangle` wants it; absent from older servers. */
+  displayName?: string;
   range: Range;
   selectionRange: Range;
   registers: {
@@ -82,6 +84,7 @@ export type CurvePoint = [number, number, number, number];
 export const OCCUPANCY_CURVE = 'ptx/occupancyCurve';
 export interface OccupancyCurve {
   kernel: string;
+  displayName?: string;
   target: string;
   targets: string[];
   registersSource: string;
@@ -145,6 +148,7 @@ export interface FlowEdge {
 export const CONTROL_FLOW = 'ptx/controlFlow';
 export interface ControlFlow {
   kernel: string;
+  displayName?: string;
   width: number;
   height: number;
   count: number;
@@ -190,6 +194,7 @@ export interface MachineCodeView extends MachineCode {
 export const PREVIEW = 'ptx/preview';
 export interface Preview {
   kernel: string;
+  displayName?: string;
   missing?: string;
   launch?: { grid: number[]; block: number[]; line: number };
   buffers?: { name: string; type: string; count: number; before: string[]; after: string[] }[];

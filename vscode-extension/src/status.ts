@@ -40,8 +40,8 @@ export class Status implements vscode.Disposable {
     if (turn !== this.turn) {
       return;
     }
-    this.item.text = kernel ? `$(chip) ${short(kernel.name)}: ${kernel.measured ? registers(kernel) : registersInShort(kernel)}, ${occupancy(kernel)}` : text;
-    this.item.tooltip = kernel ? `${kernel.name}\n${registers(kernel)}, dynamic shared memory: ${dynamicShared(kernel.dynamicShared)}, ${findings(kernel)}; click to show occupancy` : tooltip;
+    this.item.text = kernel ? `$(chip) ${short(kernel.displayName ?? kernel.name)}: ${kernel.measured ? registers(kernel) : registersInShort(kernel)}, ${occupancy(kernel)}` : text;
+    this.item.tooltip = kernel ? `${kernel.displayName ?? kernel.name}\n${registers(kernel)}, dynamic shared memory: ${dynamicShared(kernel.dynamicShared)}, ${findings(kernel)}; click to show occupancy` : tooltip;
     this.item.command = kernel ? 'ptx.occupancy' : command;
     this.item.show();
   }

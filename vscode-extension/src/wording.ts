@@ -46,8 +46,9 @@ export function ptxasState({ ptxas: { state, version, problem } }: KernelReport)
   }
 }
 
-/** Shortens a name: C++ names can have hundreds of letters. */
-export function short(name: string): string {
+/** Shortens a name: C++ names can have hundreds of letters. The last part of a demangled name says most. */
+export function short(qualified: string): string {
+  const name = /(?:^|::)([^:]+)$/.exec(qualified)?.[1] ?? qualified;
   return name.length > LONGEST ? `${name.slice(0, LONGEST / 2)}\u2026${name.slice(1 - LONGEST / 2)}` : name;
 }
 const LONGEST = 24;

@@ -72,7 +72,11 @@ async def on_code_lens_resolve(session: Session, lens: types.CodeLens) -> types.
 
 def _title(view: View, name: str, sort: str) -> str:
     known: LensSort | None = next((one for one in _SORTS if one == sort), None)
-    return title(view.module, Lens(Span(0, 0), known, name), view.known) if known is not None else ""
+    if known is None:
+        return ""
+    told = title(view.module, Lens(Span(0, 0), known, name), view.known)
+    shown = view.display_names([name]).get(name) if known != "preview" else None
+    return f"{shown} | {told}" if shown and told else told
 
 
 def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types.Command:

@@ -52,6 +52,7 @@ def control_flow(view: View, asked: object) -> Json:
     turns = Counter(block.turn for block in found.blocks)
     return {
         "kernel": function.name,
+        "displayName": view.display_name(function.name),
         "width": drawn.width,
         "height": drawn.height,
         "count": len(found.blocks) - 1,

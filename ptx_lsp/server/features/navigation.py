@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from ptx_lsp.ide.cursor.markdown import code, paragraphs
+from ptx_lsp.ide.cursor.symbol_at import symbol_at
 from ptx_lsp.ide.editing.linked_editing import linked_editing
 from ptx_lsp.ide.hover.hover import hover
 from ptx_lsp.ide.hover.links import links
@@ -15,10 +17,15 @@ from ptx_lsp.server.session import View
 
 @answer(types.TEXT_DOCUMENT_HOVER, at_once=True)
 def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
-    found = hover(view.module, view.offset(params.position), view.known)
+    offset = view.offset(params.position)
+    found = hover(view.module, offset, view.known)
     if found is None:
         return None
-    return types.Hover(view.convert.markup(found.markdown), view.convert.range(found.span))
+    named = symbol_at(view.module, offset)
+    name = named.symbol.name if named is not None else ""
+    demangled = view.demangled([name]).get(name)
+    text = paragraphs([code(demangled) if demangled else "", found.markdown])
+    return types.Hover(view.convert.markup(text), view.convert.range(found.span))
 
 
 @answer(types.TEXT_DOCUMENT_DECLARATION)

@@ -43,6 +43,8 @@ def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
         known = known._replace(measured=NOT_MEASURED)
     measured = view.measured
     launched = {one.entry for one in launch_comments(module)}
+    kernels = tuple(_kernels(module))
+    view.display_names(one.name for one in kernels)  # all at once
     report: Json = {
         "ptxVersion": str(module.version) if module.version else None,
         "target": str(module.target) if module.target else None,
@@ -53,7 +55,7 @@ def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
             "problem": measured.problem or None,
         },
         "kernels": [
-            _kernel(view, one, findings, launched, known) for one in _kernels(module)
+            _kernel(view, one, findings, launched, known) for one in kernels
         ],
     }
     if module is not view.module:
@@ -74,6 +76,7 @@ def _kernel(
     registers, known = row.registers, row.occupancy
     return {
         "name": function.name,
+        "displayName": view.display_name(function.name),
         "range": view.convert.json_range(Span(start, end)),
         "selectionRange": view.convert.json_range(function.module.span(function.symbol.place)),
         "registers": {
@@ -120,13 +123,14 @@ def on_occupancy_curve(view: View, asked: object) -> Json:
         return None
     shape = Shape(*(number(at(asked, key)) for key in ("threads", "registers", "sharedBytes")))
     found = occupancy_curve(function, shape, _target(asked), view.known)
-    return _curve(found) if found is not None else None
+    return _curve(view, found) if found is not None else None
 
 
-def _curve(found: OccupancyCurve) -> Json:
+def _curve(view: View, found: OccupancyCurve) -> Json:
     device = found.point.device
     return {
         "kernel": found.kernel,
+        "displayName": view.display_name(found.kernel),
         "target": found.target,
         "targets": _targets(),
         "registersSource": found.registers_source,

@@ -21,7 +21,11 @@ def preview(view: View, asked: object) -> Json:
     found = preview_kernels(view.module, entry=function.name)
     if not found:
         known = dynamic_shared(function, view.known.dynamic_shared, view.known.metadata)
-        return {"kernel": function.name, "missing": suggestion(function, known.size)}
+        return {
+            "kernel": function.name,
+            "displayName": view.display_name(function.name),
+            "missing": suggestion(function, known.size),
+        }
     one = found[0]
     error: Json = None
     if one.problem:
@@ -33,6 +37,7 @@ def preview(view: View, asked: object) -> Json:
         }
     return {
         "kernel": one.entry,
+        "displayName": view.display_name(one.entry),
         "launch": {"grid": _three(one.grid), "block": _three(one.block), "line": one.line - 1},
         "buffers": [
             {

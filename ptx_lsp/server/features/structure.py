@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lsprotocol import types
 
 from ptx_lsp.ide.navigation.call_hierarchy import Called, incoming, outgoing, prepare_calls
@@ -15,17 +17,19 @@ from ptx_lsp.server.session import Session, View
 
 @answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
 def on_document_symbol(view: View, _: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-    return [_symbol(view.convert, one) for one in document_symbols(view.module)]
+    found = document_symbols(view.module)
+    names = view.display_names(one.name for outer in found for one in (outer, *outer.inner))
+    return [_symbol(view.convert, one, names) for one in found]
 
 
-def _symbol(convert: Converter, found: Outlined) -> types.DocumentSymbol:
+def _symbol(convert: Converter, found: Outlined, names: Mapping[str, str]) -> types.DocumentSymbol:
     return types.DocumentSymbol(
-        found.name,
+        names.get(found.name, found.name),
         SYMBOL_KINDS[found.sort],
         convert.range(found.span),
         convert.range(found.name_span),
         found.detail or None,
-        children=[_symbol(convert, one) for one in found.inner] or None,
+        children=[_symbol(convert, one, names) for one in found.inner] or None,
     )
 
 

@@ -42,6 +42,8 @@ test('a long name keeps its beginning and its end', () => {
   const name = `_ZN7cutlass${'x'.repeat(300)}EEEvT_`;
   assert.ok(short(name).length <= 32);
   assert.match(short(name), /^_ZN7cutlass.*\u2026.*EEEvT_$/);
+  assert.equal(short('cub::detail::scan::Scan<...>'), 'Scan<...>');
+  assert.equal(short('(anonymous namespace)::k'), 'k');
 });
 
 test('what is not known is a question mark', () => {

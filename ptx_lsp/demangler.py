@@ -1,0 +1,154 @@
+"""Demangled names: C++ (Itanium ABI) and Rust (v0 and legacy), by LLVM's demanglers (package `pycxxfilt`).
+
+A name of a hundred letters can stand for terabytes, or overflow the demangler's stack. So it runs in a
+process of its own, which has little memory and time; a name that ends it stays mangled.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from ptx_lsp.process_tables import process_table
+
+LONGEST_NAME: Final = 8_192
+"""Longer names stay mangled."""
+_LONGEST_RESULT: Final = 4_096
+"""The rest of longer results is omitted."""
+_SECONDS: Final = 2.0
+_MOST_FAILURES: Final = 3
+"""The number of names per call that may end the process."""
+_MANGLED: Final = ("_Z", "_R")
+_HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
+_ESCAPE: Final = re.compile(r"\$(?:u([0-9a-f]{1,6})|([A-Z]{1,2}))\$")
+_ESCAPES: Final = {
+    "SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ",",
+}  # fmt: skip
+_SYMBOL: Final = re.compile(
+    r"\(anonymous namespace\)|(?<=\boperator)(?:\(\)|<=>|<<=?|>>=?|<=?|>=?|->\*?)|\{[^{}]*\}"
+)
+"""Brackets and blanks that are parts of names."""
+_INNERMOST: Final = re.compile(r"<[^<>()]*>|\([^<>()]*\)")
+_HIDDEN: Final = 0xF0000
+_ANGLE, _ROUND = "\ue000", "\ue001"
+_WORKER: Final = f"""
+import sys
+sys.path.append(sys.argv[1])
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (512 << 20, 512 << 20))
+except (ImportError, OSError, ValueError):
+    pass  # not on every system
+from pycxxfilt import demangle
+for line in sys.stdin.buffer:
+    try:
+        found = demangle(line.decode().rstrip("\\n"))
+    except (ValueError, MemoryError):
+        found = None
+    print(ascii((found or "")[:{_LONGEST_RESULT}]), flush=True)
+"""
+
+_known: Final[dict[str, str]] = process_table({})
+"""The demangled names; empty for a name that stays as it is."""
+_lock: Final = Lock()
+
+
+def demangled(names: Iterable[str]) -> dict[str, str]:
+    """The demangled form of each of `names` that has one."""
+    mangled = [name for name in dict.fromkeys(names) if name.startswith(_MANGLED)]
+    if not mangled:
+        return {}
+    with _lock:
+        _demangle([name for name in mangled if name not in _known and len(name) <= LONGEST_NAME])
+        return {name: found for name in mangled if (found := _known.get(name))}
+
+
+def short_name(text: str) -> str:
+    """A demangled name without its return type and parameters, and without the contents of angle brackets,
+    except of those that it begins with, as in Rust.
+    """
+    symbols: list[str] = []
+
+    def hidden(found: re.Match[str]) -> str:
+        symbols.append(found[0])
+        return chr(_HIDDEN + len(symbols) - 1)
+
+    plain = _SYMBOL.sub(hidden, text)
+    if plain.startswith("<"):
+        plain = re.sub(r"^<.*?>(?=::)", hidden, plain)
+    while (flat := _INNERMOST.sub(_emptied, plain)) != plain:
+        plain = flat
+    plain = re.split(f"{_ROUND}(?!::)", plain, maxsplit=1)[0]
+    operator = re.search(r"\boperator\b", plain)
+    plain = plain[plain.rfind(" ", 0, operator.start() if operator else len(plain)) + 1 :]
+    plain = plain.replace(_ROUND, "()").replace(_ANGLE, "<...>")
+    for index in reversed(range(len(symbols))):  # the last may contain others
+        plain = plain.replace(chr(_HIDDEN + index), symbols[index])
+    return plain or text
+
+
+def _emptied(found: re.Match[str]) -> str:
+    return _ANGLE if found[0].startswith("<") else _ROUND
+
+
+def _demangle(names: Sequence[str]) -> None:
+    folder = _folder()
+    failures = 0
+    while names and folder is not None and failures < _MOST_FAILURES:
+        results = _answers(folder, names)
+        for name, found in zip(names, results, strict=False):
+            _known[name] = _rust(name, found) if found else ""
+        names = names[len(results) :]
+        if names:  # the process has ended at the first of these
+            _known[names[0]] = ""
+            names = names[1:]
+            failures += 1
+    _known.update(dict.fromkeys(names, ""))
+
+
+def _folder() -> str | None:
+    spec = find_spec("pycxxfilt")
+    return str(Path(spec.origin).parents[1]) if spec is not None and spec.origin is not None else None
+
+
+def _answers(folder: str, names: Sequence[str]) -> list[str]:
+    """The results up to the first name that the process did not survive."""
+    text = "".join(f"{name}\n" for name in names).encode("utf-8", "replace")
+    command = [sys.executable, "-I", "-S", "-c", _WORKER, folder]
+    try:
+        done = subprocess.run(
+            command, input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=_SECONDS,
+            check=False,
+        )  # fmt: skip
+        output = done.stdout
+    except subprocess.TimeoutExpired as expired:
+        output = expired.output or b""
+    except OSError:
+        return [""] * len(names)  # there is no process at all
+    lines = output.decode("ascii", "replace").split("\n")[:-1]  # the last one is incomplete
+    return [_text(line) for line in lines]
+
+
+def _text(line: str) -> str:
+    return line[1:-1].encode("ascii", "replace").decode("unicode_escape") if len(line) > 1 else ""
+
+
+def _rust(name: str, text: str) -> str:
+    """A legacy name of Rust, which is one of C++ with a hash and with escapes for other characters."""
+    if not name.startswith("_ZN") or not _HASH.search(text):
+        return text
+    plain = _HASH.sub("", text).replace("::_$", "::$").replace("..", "::")
+    return _ESCAPE.sub(_unescaped, plain.removeprefix("_") if plain.startswith("_$") else plain)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return _ESCAPES.get(found[2], found[0])
+    code = int(found[1], 16)
+    return chr(code) if 0x20 <= code < 0xD800 else found[0]

@@ -1,0 +1,100 @@
+"""Demangled names, and names made to hurt."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ptx_lsp import demangler
+from ptx_lsp.demangler import LONGEST_NAME, demangled, short_name
+from ptx_lsp.process_tables import empty_process_tables
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> None:
+    empty_process_tables()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "short"),
+    [
+        ("_Z4axpyfPfS_", "axpy(float, float*, float*)", "axpy"),
+        ("_ZN3foo3barIfEEvT_", "void foo::bar<float>(float)", "foo::bar<...>"),
+        ("_ZN12_GLOBAL__N_11kEv", "(anonymous namespace)::k()", "(anonymous namespace)::k"),
+        ("_ZNK1AclEi", "A::operator()(int) const", "A::operator()"),
+        ("_ZN1AlsIiEEvT_", "void A::operator<<<int>(int)", "A::operator<<<...>"),
+        ("_ZN1AcvT_IiEEv", "A::operator int<int>()", "A::operator int<...>"),
+        ("_ZZ1kvE5cache", "k()::cache", "k()::cache"),
+        ("_RNvC7mycrate3foo", "mycrate::foo", "mycrate::foo"),
+        ("_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>", "std::mem::align_of::<...>"),
+        (
+            "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+            "core::fmt::Formatter::write_str", "core::fmt::Formatter::write_str",
+        ),
+        (
+            "_ZN38_$LT$A$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
+            "<A as core::fmt::Debug>::fmt", "<A as core::fmt::Debug>::fmt",
+        ),
+    ],
+)  # fmt: skip
+def test_names(name: str, text: str, short: str) -> None:
+    assert demangled([name]) == {name: text}
+    assert short_name(text) == short
+
+
+def test_other_names_have_no_other_form() -> None:
+    names = ["saxpy", "_Z", "_Znonsense", "_Rust", "$L__BB0_1", "", "_ZN05numba6pythonE6double"]
+    assert demangled(names) == {}
+
+
+def _doubling(levels: int) -> str:
+    """A name of which each part has the one before twice."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    parts = "".join(f"S_IS{digits[level]}_S{digits[level]}_E" for level in range(levels))
+    return f"_Z1f1AIiiE{parts}"
+
+
+HOSTILE = (_doubling(30), "_Z1f" + "P" * 8_000 + "i", "_Z" + "N" * 8_000, "_Z1f" + "I" * 4_000)
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:12])
+def test_a_hostile_name_costs_only_itself(name: str) -> None:
+    began = time.perf_counter()
+    found = demangled(["_Z1av", name, "_Z1bv"])
+    assert (found["_Z1av"], found["_Z1bv"]) == ("a()", "b()")
+    assert len(found.get(name, "")) <= 4_096
+    assert time.perf_counter() - began < 20
+
+
+def test_a_name_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    demangled([_doubling(30), "_Z1av"])
+
+    def no_process(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(subprocess, "run", no_process)
+    assert demangled([_doubling(30), "_Z1av", "x"]) == {"_Z1av": "a()"}
+    assert demangled(["_Z" + "1a" * LONGEST_NAME]) == {}
+
+
+def test_many_hostile_names_end_the_attempts() -> None:
+    names = [f"{_doubling(30)}{'i' * number}" for number in range(9)]
+    began = time.perf_counter()
+    assert demangled([*names, "_Z1av"]) == {}
+    assert time.perf_counter() - began < 30
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_: str) -> None:
+        return None
+
+    monkeypatch.setattr(demangler, "find_spec", absent)
+    assert demangled(["_Z1av"]) == {}
+
+
+def test_nothing_is_imported_for_it() -> None:
+    code = "import sys, ptx_lsp.cli.lint; assert not {'pycxxfilt', 'ptx_lsp.demangler'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
