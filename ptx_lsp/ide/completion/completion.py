@@ -15,9 +15,6 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Span
 
-TRIGGERS = (".", "%", "@", "[", "(", "{", " ", ",", '"', ":")
-"""Characters after which an editor requests completion automatically."""
-
 
 class Completion(NamedTuple):
     """`suggestions` in order of rank; each replaces `span`, or the `whole` word."""
