@@ -64,6 +64,7 @@ bench: setup ## run the benchmarks
 	$(BIN)/python -m benchmarks.lint
 	$(BIN)/python -m benchmarks.analyses
 	$(BIN)/python -m benchmarks.server
+	$(BIN)/python -m benchmarks.measuring
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.edits
 	$(BIN)/python -m benchmarks.tree
