@@ -2,9 +2,9 @@
 
     python -m benchmarks.measuring [--rounds N] [FILE ...]
 
-`ptxas` is its run alone. `lens` is from an edit to its figure in the code lens: the pause in typing, ptxas, and
-the requests for the lens. `hover` is the answer to a hover while ptxas runs, and `without` the same with ptxas
-turned off.
+`ptxas` is its run alone. `lens` is from an edit to its figure in the code lens: the pause in typing, ptxas,
+and the requests for the lens. `hover` is the answer to a hover while ptxas runs, and `without` the same with
+ptxas turned off.
 Milliseconds: the median, and the 95th of 100.
 """
 
