@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from ptx_lsp import nvdisasm, ptxas
 from tests.server.connection import Json, at
 from tests.server.test_features import TEXT
+from tests.test_nvdisasm import TEXTS
 
 ROOT = Path(__file__).parents[3]
 NVIM = shutil.which("nvim", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -169,3 +171,30 @@ def test_on_a_terminal(home: Path) -> None:
             Path(folder, "neovim.txt").write_text(kept)
     finally:
         tmux("kill-server")
+
+
+def test_source_ptx_and_machine_code_side_by_side(home: Path) -> None:
+    """A text with a source beside it; the machine code only where ptxas and nvdisasm are."""
+    has_tools = ptxas.find() is not None and nvdisasm.find(ptxas.find()) is not None
+    text = TEXTS["cuda"].read_text().replace('"/src/gen/cuda/reduce.cu"', '"reduce.cu"')
+    (home / "reduce.ptx").write_text(text)
+    (home / "reduce.cu").write_text("".join(f"// line {line}\n" for line in range(1, 30)))
+    given = {
+        **environment(home),
+        "PTX_FILE": str(home / "reduce.ptx"),
+        "PTX_REPORT": str(home / "columns.json"),
+        "PTX_WINDOWS": "3" if has_tools else "2",
+    }
+    script = Path(__file__).with_name("machine_code.lua")
+    command = [str(NVIM), "--clean", "--headless", "-u", str(home / "init.lua"), "-l", str(script)]
+    subprocess.run(command, env=given, capture_output=True, text=True, timeout=LIMIT, check=False)
+    report = json.loads((home / "columns.json").read_text())
+    assert at(report, "error") is None
+    assert at(report, "opened") is True
+    marked = {Path(one["name"]).name: one["marked"] for one in report["windows"]}
+    (source,) = marked.pop("reduce.cu")
+    assert source.startswith("// line ")
+    del marked["reduce.ptx"]
+    if has_tools:
+        (code,) = marked.values()
+        assert any("LDG" in line for line in code)
