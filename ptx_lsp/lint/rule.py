@@ -44,6 +44,8 @@ class Rule(NamedTuple):
     """The features that a function must have for a rule with `on_function` to run, or some function for a
     rule with `on_module` to find something.
     """
+    words: tuple[str, ...] = ()
+    """If there are some, one of them must occur in the text of a file for the rule to find something."""
     about_directives: bool = False
     """Whether a rule with `on_function` depends only on the inputs of a `directive_fact`."""
 
@@ -74,6 +76,7 @@ def function_rule(
     severity: Severity | None = None,
     tag: Tag | None = None,
     wake: FunctionWake = ALWAYS,
+    words: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
     """Registers the decorated generator as a rule that checks one function at a time, if `wake` wakes it. A
     `severity` is given if the rule is milder than others of its series; hints run only on request.
@@ -81,20 +84,22 @@ def function_rule(
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
         own = severity or _SEVERITY[code[0]]
-        return Rule(name, code, own, check.__doc__ or "", on_function=check, tag=tag, wake=wake)
+        return Rule(
+            name, code, own, check.__doc__ or "", on_function=check, tag=tag, wake=wake, words=words
+        )
 
     return decorate
 
 
 def directive_rule(
-    name: str, code: str, tag: Tag | None = None
+    name: str, code: str, tag: Tag | None = None, words: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Function], Iterator[Finding]]], Rule]:
     """Registers the decorated generator as a rule about the directives of one function. It may depend on the
     inputs of a `ptx_lsp.facts.directive_fact`.
     """
 
     def decorate(check: Callable[[Function], Iterator[Finding]]) -> Rule:
-        return function_rule(name, code, tag=tag)(check)._replace(about_directives=True)
+        return function_rule(name, code, tag=tag, words=words)(check)._replace(about_directives=True)
 
     return decorate
 
@@ -115,7 +120,11 @@ def instruction_rule(
 
 
 def module_rule(
-    name: str, code: str, tag: Tag | None = None, wake: FunctionWake = ALWAYS
+    name: str,
+    code: str,
+    tag: Tag | None = None,
+    wake: FunctionWake = ALWAYS,
+    words: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Module], Iterator[Finding]]], Rule]:
     """Registers the decorated generator as a rule that checks a whole file. It finds nothing in one where no
     function has what `wake` requires.
@@ -123,7 +132,9 @@ def module_rule(
 
     def decorate(check: Callable[[Module], Iterator[Finding]]) -> Rule:
         own = _SEVERITY[code[0]]
-        return Rule(name, code, own, check.__doc__ or "", on_module=check, tag=tag, wake=wake)
+        return Rule(
+            name, code, own, check.__doc__ or "", on_module=check, tag=tag, wake=wake, words=words
+        )
 
     return decorate
 

@@ -84,6 +84,20 @@ def test_what_nothing_wakes_is_left_out() -> None:
     assert both <= awake("bar.sync 0; @%p bra HERE; HERE:")
 
 
+def test_what_no_word_wakes_is_left_out() -> None:
+    def awake(text: str) -> set[str]:
+        return {rule.name for rule in EVERY.awake(Module.parse(HEADER + text))}
+
+    seldom = {rule.name for rule in all_rules() if rule.words}
+    often = awake(".entry first() { ret; }")
+    assert {"unknown-pragma", "invalid-alias", "wrong-attribute", "noreturn-returns"} <= seldom
+    assert not often & seldom
+    pragmas = {"unknown-pragma", "wrong-pragma", "stray-pragma"}
+    assert awake('.entry first() { .pragma "nounroll"; ret; }') - often == pragmas
+    assert awake("// .alias\n.entry first() .maxntid 1, 1, 1 { ret; }") - often >= {"block-too-large"}
+    assert seldom <= awake(f"// {'long ' * (1 << 18)}\n.entry first() {{ ret; }}")
+
+
 def test_the_index_depends_on_every_file_with_wakes_of_rules() -> None:
     used: set[object] = set()
     for rule in all_rules():

@@ -40,9 +40,11 @@ class RuleEntry(NamedTuple):
     on_comments: bool
     wake: ModuleWake
     """The features that a module must have for the rule to find something."""
+    words: tuple[str, ...]
+    """If there are some, those of which its text must have one."""
 
 
-_Row: TypeAlias = "tuple[str, Severity, str, bool, ModuleWake]"
+_Row: TypeAlias = "tuple[str, Severity, str, bool, ModuleWake, tuple[str, ...]]"
 """A rule without its name."""
 
 
@@ -78,7 +80,9 @@ def entry_of(rule: Rule) -> RuleEntry:
     from ptx_lsp.model.module_wakes import module_wake
 
     wake = module_wake(rule.wake)
-    return RuleEntry(rule.name, rule.code, rule.severity, rule.module, rule.on_comments, wake)
+    return RuleEntry(
+        rule.name, rule.code, rule.severity, rule.module, rule.on_comments, wake, rule.words
+    )
 
 
 def _entries(index: dict[str, bytes]) -> tuple[RuleEntry, ...]:

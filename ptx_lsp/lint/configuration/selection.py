@@ -64,9 +64,10 @@ class Rules(NamedTuple):
 
     def awake(self, module: Module) -> list[Rule]:
         """The rules of them that may find something in a module. The others are not imported."""
-        from ptx_lsp.model.module_wakes import Occurring
+        from ptx_lsp.model.module_wakes import Occurring, Words
 
-        entries = [one for one in rule_index() if one.name in self.names]
+        words = Words(module.document.source.data)
+        entries = [one for one in rule_index() if one.name in self.names and words.wake(one.words)]
         if any(one.wake for one in entries):
             try:
                 occurring = Occurring(module)

@@ -14,7 +14,7 @@ from ptx_lsp.model.directives.performance_directives import (
 from ptx_lsp.model.function import Function
 
 
-@directive_rule("block-too-large", code="W211")
+@directive_rule("block-too-large", code="W211", words=(".maxntid", ".reqntid"))
 def block_too_large(function: Function) -> Iterator[Finding]:
     """A `.maxntid` or `.reqntid` that exceeds the limits of a block.
 

@@ -14,7 +14,7 @@ from ptx_lsp.model.directives.performance_directives import (
 from ptx_lsp.model.function import Function
 
 
-@directive_rule("cluster-size", code="W215")
+@directive_rule("cluster-size", code="W215", words=(".reqnctapercluster", ".maxclusterrank"))
 def cluster_size(function: Function) -> Iterator[Finding]:
     """A cluster size that no launch can have.
 

@@ -17,7 +17,7 @@ _PAIRS = ((".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank"))
 """What is required, and what is only bounded."""
 
 
-@directive_rule("conflicting-directives", code="E180")
+@directive_rule("conflicting-directives", code="E180", words=(".reqntid", ".reqnctapercluster"))
 def conflicting_directives(function: Function) -> Iterator[Finding]:
     """Two kernel directives that exclude each other.
 

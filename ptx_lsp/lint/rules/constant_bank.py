@@ -23,7 +23,7 @@ _MOST = 10
 """ptxas 13.5 takes the banks 0 to 10, though it says that 1 to 11 are for arrays of unknown size."""
 
 
-@module_rule("constant-bank", code="E190")
+@module_rule("constant-bank", code="E190", words=(".const",))
 def constant_bank(module: Module) -> Iterator[Finding]:
     """A constant bank, such as `.const[2]`, that the file's `.version` or the declaration does not allow.
 

@@ -13,7 +13,7 @@ from ptx_lsp.model.function import Function
 _ORDER = {".noreturn": 0, ".abi_preserve": 1, ".abi_preserve_control": 1, ".local_maxnreg": 2, ".language": 3}
 
 
-@directive_rule("directive-order", code="E183")
+@directive_rule("directive-order", code="E183", words=tuple(_ORDER))
 def directive_order(function: Function) -> Iterator[Finding]:
     """A function directive that is out of order or duplicated.
 

@@ -15,7 +15,7 @@ from ptx_lsp.model.directives.performance_directives import (
 from ptx_lsp.model.function import Function
 
 
-@directive_rule("ignored-directive", code="W212")
+@directive_rule("ignored-directive", code="W212", words=(".minnctapersm", ".maxnreg", ".local_maxnreg"))
 def ignored_directive(function: Function) -> Iterator[Finding]:
     """A performance directive that ptxas ignores.
 

@@ -21,7 +21,7 @@ from ptx_lsp.syntax import nodes
 _NOT_ALIASED = (".extern", ".weak")
 
 
-@module_rule("invalid-alias", code="E117")
+@module_rule("invalid-alias", code="E117", words=(".alias",))
 def invalid_alias(module: Module) -> Iterator[Finding]:
     """An invalid `.alias`.
 

@@ -11,7 +11,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.place import Place
 
 
-@directive_rule("missing-directive", code="E182")
+@directive_rule("missing-directive", code="E182", words=(".blocksareclusters",))
 def missing_directive(function: Function) -> Iterator[Finding]:
     """A kernel directive that another one requires.
 

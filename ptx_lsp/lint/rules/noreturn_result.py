@@ -10,7 +10,7 @@ from ptx_lsp.model.directives.performance_directives import signatures
 from ptx_lsp.model.function import Function
 
 
-@directive_rule("noreturn-result", code="E184")
+@directive_rule("noreturn-result", code="E184", words=(".noreturn",))
 def noreturn_result(function: Function) -> Iterator[Finding]:
     """A function that never returns but has return parameters.
 

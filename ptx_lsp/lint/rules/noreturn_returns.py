@@ -15,6 +15,7 @@ from ptx_lsp.model.function_wakes import having_directives
     "noreturn-returns",
     code="W216",
     wake=having_directives(lambda function: function.node.directives),
+    words=(".noreturn",),
 )
 def noreturn_returns(function: Function) -> Iterator[Finding]:
     """A `ret` in a function that must not return.

@@ -11,7 +11,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import having_directives
 
 
-@function_rule("stray-pragma", code="W218", wake=having_directives(masks))
+@function_rule("stray-pragma", code="W218", wake=having_directives(masks), words=(".pragma",))
 def stray_pragma(function: Function) -> Iterator[Finding]:
     """A `.pragma` about a load that does not precede one.
 

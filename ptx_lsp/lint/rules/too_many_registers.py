@@ -13,7 +13,7 @@ from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 
 
-@directive_rule("too-many-registers", code="W214")
+@directive_rule("too-many-registers", code="W214", words=(".maxnreg",))
 def too_many_registers(function: Function) -> Iterator[Finding]:
     """A `.maxnreg` that may be too large for the kernel's block size.
 

@@ -12,7 +12,7 @@ from ptx_lsp.model.directives.pragmas import pragmas
 from ptx_lsp.model.module import Module
 
 
-@module_rule("unknown-pragma", code="E185")
+@module_rule("unknown-pragma", code="E185", words=(".pragma",))
 def unknown_pragma(module: Module) -> Iterator[Finding]:
     """A `.pragma` that ptxas does not support.
 

@@ -21,7 +21,7 @@ _VALUES = {".managed": 0, ".unified": 2}
 """How many numbers each takes."""
 
 
-@module_rule("wrong-attribute", code="E142")
+@module_rule("wrong-attribute", code="E142", words=(".attribute",))
 def wrong_attribute(module: Module) -> Iterator[Finding]:
     """An invalid or misplaced `.attribute`.
 

@@ -12,7 +12,7 @@ from ptx_lsp.model.directives.pragmas import PragmaUse, pragmas
 from ptx_lsp.model.module import Module
 
 
-@module_rule("wrong-pragma", code="E186")
+@module_rule("wrong-pragma", code="E186", words=(".pragma",))
 def wrong_pragma(module: Module) -> Iterator[Finding]:
     """A `.pragma` in the wrong place or with an invalid argument.
 
