@@ -2,8 +2,9 @@
 
     python -m benchmarks.memory [--lines N] [--files N]
 
-One file of so many lines, after its last findings. Then as many lines in many files, twice: before they are
-opened, while all are open, and after they were closed. `given back` is the share of the memory that they took
+One file of so many lines, with its findings and what VS Code asks for about every file, before and after an
+edit. Then as many lines in many files, twice: before they are opened, while all are open, and after they were
+closed. `given back` is the share of the memory that they took
 which the operating system has got back. Only on Linux.
 """
 
@@ -18,10 +19,11 @@ from collections.abc import Sequence
 from benchmarks.inputs import of_lines
 from benchmarks.server import memory, rest
 from ptx_lsp.server.memory import DELAY
-from tests.server.connection import Connection
+from tests.server.connection import Connection, of_file
 
 LINES, FILES = 470_000, 100
 _ROUNDS = 2
+_ASKED = ("textDocument/codeLens", "textDocument/semanticTokens/full", "ptx/kernelReport")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -52,8 +54,12 @@ def _measure(name: str, texts: Sequence[str], rounds: int) -> None:
         for number in range(rounds):
             for uri, text in files:
                 client.open(uri, text)
-            for uri, _ in files:
-                client.findings(uri, 1)
+            for version in (1, 2):
+                for uri, text in files:
+                    client.findings(uri, version)
+                    _ask(client, uri)
+                    if version == 1:
+                        _edit(client, uri, text)
             rest(client)
             opened = memory(client)
             peak = memory(client, peak=True)
@@ -63,6 +69,21 @@ def _measure(name: str, texts: Sequence[str], rounds: int) -> None:
             cells.append(f"{(opened - closed) / (opened - before):.0%}")
             again = ", again" if number else ""
             print(f"| {name}{again} | {' | '.join(cells)} |", flush=True)
+
+
+def _ask(client: Connection, uri: str) -> None:
+    """What VS Code asks for about every file."""
+    for method in _ASKED:
+        client.request(method, of_file(uri))
+
+
+def _edit(client: Connection, uri: str, text: str) -> None:
+    """Repeats a statement in the middle of the file."""
+    _, mov, after = text[len(text) // 2 :].partition("\tmov")
+    line = text.count("\n") - after.count("\n")
+    place = {"line": line, "character": 0}
+    statement = mov + after.partition("\n")[0] + "\n"
+    client.change(uri, 2, [{"range": {"start": place, "end": place}, "text": statement}])
 
 
 def _after_closing(client: Connection, uris: Sequence[str]) -> int:

@@ -32,6 +32,7 @@ from ptx_lsp.syntax import nodes
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
+_C = TypeVar("_C", bound=Callable[..., object])
 
 
 class Previous(NamedTuple, Generic[_T]):
@@ -54,6 +55,18 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return cast(_T, function.facts.setdefault(compute, compute(function)))
 
     return known
+
+
+SMALL_FACTS: set[object] = set()
+"""The facts that the server keeps for all functions of open files, by their keys."""
+
+
+def small(compute: _C) -> _C:
+    """Marks the function of a fact whose value is small, and that is asked for about all functions of a file.
+    The value must hold no object of another fact.
+    """
+    SMALL_FACTS.add(compute)
+    return compute
 
 
 def text_fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from threading import Event
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.recent_facts import RecentFacts
 from ptx_lsp.server.targets import SecondaryTargets
@@ -24,6 +27,12 @@ _LONG = 0.2
 """Seconds of analysis after which a first stage is worth publishing."""
 _VERY_LONG, _EVERY = 1.0, 0.5
 """Progress is reported after this many seconds, and then at this interval."""
+
+_FEW_INSTRUCTIONS = 10_000
+"""The analyses of so many instructions may be kept until an answer is complete."""
+_AT_ONCE = 500
+"""The instructions that are analysed for an answer while findings wait."""
+_T = TypeVar("_T")
 
 
 class FileDiagnostics(NamedTuple):
@@ -119,6 +128,33 @@ class DiagnosticsScheduler:
             case.updated.clear()
             await case.updated.wait()
         return None
+
+    async def of_each(
+        self, module: Module, functions: Sequence[Function], compute: Callable[[Function], _T]
+    ) -> list[_T]:
+        """What `compute` finds about each function, which holds none of its analyses. These are dropped on
+        the way if there are many. Then it waits for analyses that have begun.
+        """
+        if sum(len(one.body.instructions) for one in functions) <= _FEW_INSTRUCTIONS:
+            return await self._threads.answer(lambda: [compute(one) for one in functions])
+        found: list[_T] = []
+        while len(found) < len(functions):
+            found += await self._threads.analyse(self._of_some, islice(functions, len(found), None), compute)
+        await self._threads.analyse(self._recent.add_all, module.functions.anywhere())
+        return found
+
+    def _of_some(self, functions: Iterable[Function], compute: Callable[[Function], _T]) -> list[_T]:
+        """What `compute` finds about the first of some functions. After that, findings may be computed."""
+        found: list[_T] = []
+        instructions = 0
+        for function in functions:
+            self._threads.give_way()
+            found.append(compute(function))
+            self._recent.add_all((function,))
+            instructions += len(function.body.instructions)
+            if instructions > _AT_ONCE:
+                break
+        return found
 
     def give_back(self) -> None:
         """Called when many files were closed."""

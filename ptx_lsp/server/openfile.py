@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ptx_lsp.ide.highlighting.encoded_tokens import Piece
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.module import Module
+from ptx_lsp.server.memory import MUCH
 from ptx_lsp.server.skeleton import MOST_BYTES, skeleton
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
@@ -136,6 +137,8 @@ class OpenFile:
         revision, version, source = self.revision, self.version, self.source
         try:
             earlier, known, damaged = self.snapshot, None, None
+            if len(source.data) > MUCH:
+                await self._threads.begun()
             if earlier is None and len(source.data) <= MOST_BYTES:
                 known = await self._threads.read(Document.regular, source)
             is_long = _LONG_TO_READ < len(source.data) <= MOST_BYTES

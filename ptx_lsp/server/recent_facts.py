@@ -11,15 +11,19 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import NamedTuple, TypeVar
 
+from ptx_lsp.facts import SMALL_FACTS
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 
-MOST_INSTRUCTIONS = 100_000
+MOST_INSTRUCTIONS = 50_000
 """The functions with analyses have at most this many instructions, except that the last function may be
-larger. The analyses of an instruction take about a kilobyte.
+larger. The analyses of an instruction take about a kilobyte, and with those for its registers two and a half.
 """
 _SHARE_LEFT = 0.75
 """The share of `MOST_INSTRUCTIONS` that is left when analyses are dropped."""
+
+_SMALL = ("ptx_lsp.model.", "analyses.well_formed")
+"""The modules whose facts are small."""
 
 _T = TypeVar("_T")
 
@@ -54,8 +58,13 @@ class RecentFacts:
         """Adds the functions that have facts and are not known yet: a request computed them."""
         for function in functions:
             known = self._known.get(id(function.facts))
-            if known is None or (not known.instructions and len(function.facts) > known.left):
+            if known is None:
                 self._put(function)
+            elif not known.instructions and len(function.facts) > known.left:
+                if all(map(_is_small, list(function.facts))):
+                    self._known[id(function.facts)] = known._replace(left=len(function.facts))
+                else:
+                    self._put(function)
         self._limit()
 
     def _limit(self) -> None:
@@ -107,7 +116,7 @@ def _keep_small(facts: dict[object, _T]) -> None:
 
 @cache
 def _is_small(key: object) -> bool:
-    """Whether a fact is kept: it is small, and rules about whole modules ask for it. None of these depends on
-    objects of a fact that is dropped.
+    """Whether a fact is kept: it is small, and asked for about all functions of a file. None of these depends
+    on objects of a fact that is dropped.
     """
-    return getattr(key, "__module__", "").startswith(("ptx_lsp.model.", "analyses.well_formed"))
+    return getattr(key, "__module__", "").startswith(_SMALL) or key in SMALL_FACTS

@@ -154,15 +154,18 @@ class _Protocol(LanguageServerProtocol):
     ) -> None:
         if isinstance(result, JsonText):
             self._result_types.pop(msg_id, None)
-            self._send_text(f'{{"jsonrpc":"{self.VERSION}","id":{json.dumps(msg_id)},"result":{result.text}}}')
+            begun = f'{{"jsonrpc":"{self.VERSION}","id":{json.dumps(msg_id)},"result":'
+            self._send_text(begun, result.text, "}")
         else:
             super()._send_response(msg_id, result, error)
 
-    def _send_text(self, body: str) -> None:
-        """Sends a message that is already JSON."""
+    def _send_text(self, *parts: str) -> None:
+        """Sends a message that is already JSON. Its parts may be large, so they are not joined."""
         if self.writer is not None:
-            data = body.encode()
-            self.writer.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+            data = [part.encode() for part in parts]
+            self.writer.write(b"Content-Length: %d\r\n\r\n" % sum(map(len, data)))
+            for part in data:
+                self.writer.write(part)
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
         """The traceback of an exception leads to its frames, and one of these to the future that has the

@@ -291,17 +291,17 @@ class Session:
     # -- findings -------------------------------------------------------------------------------
 
     async def diagnostics(
-        self, uri: str, *, early: bool = False
+        self, uri: str, *, early: bool = False, complete: bool = False
     ) -> tuple[OpenFile, FileDiagnostics] | None:
-        """The diagnostics of an open file: all, or if that takes long, those known so far. With `early`, they
-        may be known before the file is completely read.
+        """The diagnostics of an open file: all, or if that takes long and they need not be `complete`, those
+        known so far. With `early`, they may be known before the file is completely read.
         """
         file = self.files.get(uri)
         if file is None:
             return None
         if file not in self._effective_settings:
             await self.configure(file)
-        some = self.client.refreshes_diagnostics
+        some = self.client.refreshes_diagnostics and not complete
         found = await self.scheduler.diagnostics(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 

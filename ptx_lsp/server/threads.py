@@ -11,7 +11,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event, Lock
 from typing import ParamSpec, TypeVar
@@ -40,11 +40,21 @@ class Threads:
         self._nobody_waits.set()
         self._reading = ThreadPoolExecutor(_READERS, "read")
         self._analysing = ThreadPoolExecutor(1, "analyse")
+        self._first: Future[object] | None = None
         self._answering = ThreadPoolExecutor(_ANSWERERS, "answer")
 
     async def read(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._building():
             return await _in(self._reading, work, *args, **kwargs)
+
+    def begin_with(self, work: Callable[[], object]) -> None:
+        """Starts work that should be finished before a large text is read: see `begun`."""
+        self._first = self._reading.submit(work)
+
+    async def begun(self) -> None:
+        """Waits until the first work has finished, or has failed."""
+        if self._first is not None and not self._first.done():
+            await asyncio.wait([asyncio.wrap_future(self._first)])
 
     async def analyse(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._building():

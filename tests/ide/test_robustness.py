@@ -14,7 +14,7 @@ from ptx_lsp.ide.completion.signature import signature_help
 from ptx_lsp.ide.editing.formatting import formatting, formatting_on_type
 from ptx_lsp.ide.editing.linked_editing import linked_editing
 from ptx_lsp.ide.editing.rename import RenameError, rename
-from ptx_lsp.ide.highlighting.encoded_tokens import encoded_tokens
+from ptx_lsp.ide.highlighting.encoded_tokens import flat, token_pieces
 from ptx_lsp.ide.highlighting.semantic_tokens import semantic_tokens
 from ptx_lsp.ide.hover.hover import hover
 from ptx_lsp.ide.hover.links import links
@@ -72,7 +72,7 @@ AT_OFFSET: dict[str, Callable[[Module, int], object]] = {
     "formatting while typing": formatting_on_type,
 }
 WHOLE: dict[str, Callable[[Module], object]] = {
-    "tokens": lambda module: encoded_tokens(module, "utf-16"),
+    "tokens": lambda module: flat(token_pieces(module, "utf-16")),
     "outline": document_symbols,
     "names": lambda module: workspace_symbols(module, "l"),
     "folding": folding,

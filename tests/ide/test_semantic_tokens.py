@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptx_lsp.ide.highlighting.encoded_tokens import ROW, encoded_tokens
+from ptx_lsp.ide.highlighting.encoded_tokens import ROW, flat, token_pieces
 from ptx_lsp.ide.highlighting.semantic_tokens import TOKEN_MODIFIERS, TOKEN_TYPES, semantic_tokens
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
@@ -98,7 +98,7 @@ def test_rows_are_the_same_tokens(unit: ColumnUnit) -> None:
         for one in semantic_tokens(module)
         for part in source.decoded(one.start, one.end).split("\n")
     ]
-    assert decoded(source, encoded_tokens(module, unit), unit) == expected
+    assert decoded(source, flat(token_pieces(module, unit)), unit) == expected
 
 
 def test_rows_after_edits_are_those_of_a_fresh_file() -> None:
@@ -107,12 +107,12 @@ def test_rows_after_edits_are_those_of_a_fresh_file() -> None:
     )
     document = Document.parse(Source.of(text))
     module = Module(document)
-    encoded_tokens(module, "utf-16")
+    flat(token_pieces(module, "utf-16"))
     for at, new in ((30, b"\n/* a\n b */"), (70, b"%r3"), (0, b"// x\n"), (len(text), b" .func f();")):
         document = document.edited(Edit(at, at, new))
         module = Module(document, module)
         fresh = Module(Document.parse(document.source))
-        assert encoded_tokens(module, "utf-16") == encoded_tokens(fresh, "utf-16")
+        assert flat(token_pieces(module, "utf-16")) == flat(token_pieces(fresh, "utf-16"))
 
 
 def test_rows_of_a_long_function_after_edits() -> None:
@@ -124,8 +124,8 @@ def test_rows_of_a_long_function_after_edits() -> None:
     declared = text.index(", x;")
     for at, new in ((300, b" "), (5000, b"\n/* a\n b */"), (declared, b", y"), (40, b"// \xc3\xa9\n")):
         for unit in UNITS:
-            rows = encoded_tokens(module, unit)
-            assert rows == encoded_tokens(Module(Document.parse(document.source)), unit)
+            rows = flat(token_pieces(module, unit))
+            assert rows == flat(token_pieces(Module(Document.parse(document.source)), unit))
             tokens = decoded(document.source, rows, unit)
             assert [word for word, type, _ in tokens if type == "opcode"].count("add") == 600
         document = document.edited(Edit(at, at, new))

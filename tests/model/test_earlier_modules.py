@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from ptx_lsp.ide.highlighting.encoded_tokens import encoded_tokens
+from ptx_lsp.ide.highlighting.encoded_tokens import flat, token_pieces
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function, Home
@@ -133,7 +133,7 @@ def test_an_earlier_module_stays_what_it_was() -> None:
 def _told(function: Function) -> list[object]:
     module, item = module_of(function), function.item
     words = [function.text(one) for one in function.body.instructions]
-    tokens = encoded_tokens(module, "utf-8", item.span(function.node))
+    tokens = flat(token_pieces(module, "utf-8", item.span(function.node)))
     return [words, module.span(function.symbol.place), tokens]
 
 

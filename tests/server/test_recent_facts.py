@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable
 from threading import Event, Thread
@@ -12,9 +13,14 @@ from analyses.dataflow.ssa import ssa_form
 from analyses.divergence.uniformity import uniformity
 from benchmarks.inputs import of_lines
 from ptx_lsp.facts import is_computed
+from ptx_lsp.ide.cursor.kernel_metrics import is_cached, kernel_metrics
+from ptx_lsp.ide.highlighting.encoded_tokens import token_pieces
 from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.results.report import Kernel
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.server import recent_facts
+from ptx_lsp.server import diagnostics_scheduler, recent_facts
+from ptx_lsp.server.diagnostics_scheduler import DiagnosticsPolicy, DiagnosticsScheduler
 from ptx_lsp.server.recent_facts import RecentFacts
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
@@ -83,6 +89,64 @@ def test_analyses_that_a_request_computed_are_dropped_later() -> None:
     kept = [id(one) for one in module.functions if is_computed(uniformity, one)]
     recent.add_all(module.functions.anywhere())
     assert [id(one) for one in module.functions if is_computed(uniformity, one)] == kept
+
+
+def test_figures_and_tokens_of_all_functions_are_kept() -> None:
+    module = Module(Document.read(Source(of_lines(4_000))))
+    recent = RecentFacts(_undisturbed)
+    rows = [kernel_metrics(function) for function in module.functions]
+    tokens = token_pieces(module, "utf-16")
+    recent.add_all(module.functions.anywhere())
+    assert _analysed(module) <= _MOST
+    assert all(is_cached(function) for function in module.functions)
+    kept = [id(one) for one in module.functions if is_computed(uniformity, one)]
+    long = [
+        (one.rows, other.rows)
+        for one, other in zip(tokens, token_pieces(module, "utf-16"), strict=True)
+        if len(one.rows) > 100
+    ]
+    assert long
+    assert all(one is other for one, other in long)
+    assert [kernel_metrics(function) for function in module.functions] == rows
+    assert _analysed(module) <= _MOST
+    recent.add_all(module.functions.anywhere())
+    assert [id(one) for one in module.functions if is_computed(uniformity, one)] == kept
+
+
+@pytest.mark.parametrize("few", [0, 1_000_000])
+def test_a_report_on_all_kernels_drops_their_analyses_on_the_way(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnostics_scheduler, "_FEW_INSTRUCTIONS", few)
+    module = Module(Document.read(Source(of_lines(4_000))))
+    every = tuple(module.functions)
+    largest = max(len(one.body.instructions) for one in every)
+    most = 0
+
+    def compute(function: Function) -> Kernel:
+        nonlocal most
+        found = kernel_metrics(function)
+        most = max(most, _analysed(module))
+        return found
+
+    async def report() -> list[Kernel]:
+        threads = Threads()
+        policy = DiagnosticsPolicy(
+            lambda _: (), lambda _: (), lambda *_: [], lambda *_: None, lambda *_: None
+        )
+        scheduler = DiagnosticsScheduler(threads, policy)
+        try:
+            return await scheduler.of_each(module, every, compute)
+        finally:
+            scheduler.close()
+            threads.close()
+
+    found = asyncio.run(report())
+    new = Module(Document.parse(Source(module.document.source.data)))
+    assert found == [kernel_metrics(function) for function in new.functions]
+    assert (most <= _MOST + largest) == (few == 0)
+    if few == 0:
+        assert _analysed(module) <= _MOST + largest
 
 
 def test_nothing_is_dropped_while_an_answer_is_computed() -> None:

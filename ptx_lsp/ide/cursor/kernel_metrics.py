@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 from analyses.registers.register_pressure import register_pressure
-from ptx_lsp.facts import fact, is_computed
+from ptx_lsp.facts import fact, is_computed, small
 from ptx_lsp.ide.cursor.measurements import NOT_MEASURED, Measurements
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
@@ -33,8 +33,8 @@ NOTHING_KNOWN = KnownFigures()
 
 
 def kernel_metrics(function: Function, known: KnownFigures = NOTHING_KNOWN) -> Kernel:
-    """Registers, memory, occupancy and branches of a kernel. Its `line` may be that of an earlier text. Its
-    `peak_live` is that of the PTX, as along its lines; None where that would take long.
+    """Registers, memory, occupancy and branches of a kernel, without `instructions`. Its `line` may be of an
+    earlier text. Its `peak_live` is that of the PTX, as along its lines; None where that would take long.
     """
     row = _metrics(function) if calls(function) else _cached_metrics(function)
     row = with_dynamic_shared(row, dynamic_shared(function, known.dynamic_shared, known.metadata))
@@ -47,6 +47,7 @@ def is_cached(function: Function) -> bool:
 
 
 @fact
+@small
 def _cached_metrics(function: Function) -> Kernel:
     """The metrics of a kernel without calls, which depend only on its own text and environment."""
     return _metrics(function)
@@ -56,7 +57,7 @@ def _metrics(function: Function) -> Kernel:
     row = kernel(function)
     is_soon = len(function.body.instructions) <= MANY or is_computed(register_pressure, function)
     peak = register_pressure(function).peak if is_soon else None
-    return row._replace(registers=row.registers._replace(peak_live=peak))
+    return row._replace(registers=row.registers._replace(peak_live=peak), instructions=())
 
 
 def registers_text(row: Kernel) -> str:

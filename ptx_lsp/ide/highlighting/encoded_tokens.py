@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 
-from ptx_lsp.facts import instruction_fact, text_fact
+from ptx_lsp.facts import instruction_fact, small, text_fact
 from ptx_lsp.ide.highlighting.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
@@ -42,15 +42,6 @@ class _Rows(NamedTuple):
     column: int
 
 
-def encoded_tokens(module: Module, unit: ColumnUnit, span: Span | None = None) -> list[int]:
-    """The tokens of a file, or of the part `span`, in rows of five numbers. These are the line, relative to
-    the previous token; the column, relative to it if on the same line; the length; the index in
-    `TOKEN_TYPES`; and one bit per entry of `TOKEN_MODIFIERS`. Columns and lengths are in `unit`. A token of
-    several lines becomes one per line.
-    """
-    return flat(token_pieces(module, unit, span))
-
-
 class Piece(NamedTuple):
     """Consecutive rows; the first has `line` and `column` in place of its own numbers."""
 
@@ -70,7 +61,10 @@ def flat(pieces: Iterable[Piece]) -> list[int]:
 
 
 def token_pieces(module: Module, unit: ColumnUnit, span: Span | None = None) -> list[Piece]:
-    """The tokens as `encoded_tokens` gives them, in pieces. An unchanged function keeps the same row object.
+    """The tokens of a file, or of the part `span`, in rows of five numbers. These are the line, relative to
+    the previous token; the column, relative to it if on the same line; the length; the index in
+    `TOKEN_TYPES`; and one bit per entry of `TOKEN_MODIFIERS`. Columns and lengths are in `unit`. A token of
+    several lines becomes one per line. An unchanged function keeps the same row object.
     """
     source = module.document.source
     first, last = span if span is not None else (0, len(source.data))
@@ -197,6 +191,7 @@ def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows
 
 
 @text_fact
+@small
 def _kept(function: Function) -> dict[ColumnUnit, _Rows]:
     """The cached rows of a function."""
     return {}

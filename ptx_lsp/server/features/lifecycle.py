@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from ptx_lsp.isa.schema.table import load_all
 from ptx_lsp.server.feature import handler
+from ptx_lsp.server.preloading import preload
 from ptx_lsp.server.session import Session
 
 
@@ -17,7 +17,7 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 @handler(types.INITIALIZED)
 def initialized(session: Session, _: types.InitializedParams) -> None:
     session.start(session.register())
-    session.start(session.threads.read(load_all))  # at once: between files, its parts would keep their memory
+    session.threads.begin_with(preload)
 
 
 @handler(types.SHUTDOWN)

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
@@ -20,32 +22,72 @@ from ptx_lsp.isa.device_limits import (
     limits_of,
 )
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
-from ptx_lsp.lint.diagnostic import SEVERITIES
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
 from ptx_lsp.lint.results.flow import pressure_along
-from ptx_lsp.lint.results.report import DynamicShared
+from ptx_lsp.lint.results.report import DynamicShared, Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
-from ptx_lsp.server.feature import panel, panel_with_findings
+from ptx_lsp.server.feature import handler, panel, uri_of
 from ptx_lsp.server.json import Json, at, number, text
 from ptx_lsp.server.measuring import measured_json
 from ptx_lsp.server.request_error import RequestFailedError
-from ptx_lsp.server.session import View
+from ptx_lsp.server.session import Session, View
 from ptx_lsp.text import Span
 
 
-@panel_with_findings("ptx/kernelReport")
-def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
-    """All kernels of a file with their metrics."""
+class _Report(NamedTuple):
+    """What a report is about: `module` has the requested target."""
+
+    view: View
+    findings: FileDiagnostics
+    module: Module
+    known: KnownFigures
+    kernels: tuple[Function, ...]
+
+
+@handler("ptx/kernelReport")
+async def on_kernel_report(session: Session, asked: object) -> Json:
+    """All kernels of a file with their metrics; of a file with many, once all its findings are known."""
+    found = await session.diagnostics(uri_of(asked), complete=True)
+    if found is None:
+        return None
+    file, findings = found
+    view = session.view_of(file, findings.snapshot)
+    report = await session.threads.answer(_begun, view, findings, asked)
+    try:
+        rows = await session.scheduler.of_each(
+            report.module, report.kernels, lambda kernel: kernel_metrics(kernel, report.known)
+        )
+        return await session.threads.answer(_kernel_report, report, rows)
+    finally:
+        if report.module is not view.module:
+            report.module.dispose(report.module)  # the server collects no old cycles
+
+
+def _begun(view: View, findings: FileDiagnostics, asked: object) -> _Report:
     module, target, known = view.module, _target(asked), view.known
     if target is not None and target != module.target:
         module = Module(module.document, None, target)
         known = known._replace(measured=NOT_MEASURED)
-    measured = view.measured
+    return _Report(view, findings, module, known, tuple(_kernels(module)))
+
+
+def _kernel_report(report: _Report, rows: Sequence[Kernel]) -> Json:
+    view, module, measured = report.view, report.module, report.view.measured
     launched = {one.entry for one in launch_comments(module)}
-    kernels = tuple(_kernels(module))
-    view.display_names(one.name for one in kernels)  # all at once
-    report: Json = {
+    view.display_names(one.name for one in report.kernels)  # all at once
+    found = sorted(report.findings.diagnostics, key=_start)
+    kernels: list[Json] = []
+    for function, row in zip(report.kernels, rows, strict=True):
+        span = Span(function.item.start, function.item.end)
+        some = found[bisect_left(found, span.start, key=_start) : bisect_left(found, span.end, key=_start)]
+        kernels.append({
+            **_kernel(view, function, row, report.known),
+            "findings": _counts(some),
+            "canPreview": function.name in launched,
+        })
+    return {
         "ptxVersion": str(module.version) if module.version else None,
         "target": str(module.target) if module.target else None,
         "targets": _targets(),
@@ -54,30 +96,25 @@ def kernel_report(view: View, findings: FileDiagnostics, asked: object) -> Json:
             "version": measured.version or None,
             "problem": measured.problem or None,
         },
-        "kernels": [
-            _kernel(view, one, findings, launched, known) for one in kernels
-        ],
+        "kernels": kernels,
     }
-    if module is not view.module:
-        module.dispose(module)  # the server collects no old cycles
-    return report
 
 
-def _kernel(
-    view: View,
-    function: Function,
-    findings: FileDiagnostics,
-    launched: set[str],
-    given: KnownFigures,
-) -> Json:
-    row = kernel_metrics(function, given)
-    start, end = function.item.start, function.item.end
-    counts = Counter(one.severity for one in findings.diagnostics if start <= one.span.start < end)
+def _start(found: Diagnostic) -> int:
+    return found.span.start
+
+
+def _counts(found: Iterable[Diagnostic]) -> Json:
+    counts = Counter(one.severity for one in found)
+    return {severity: counts[severity] for severity in SEVERITIES}
+
+
+def _kernel(view: View, function: Function, row: Kernel, given: KnownFigures) -> dict[str, Json]:
     registers, known = row.registers, row.occupancy
     return {
         "name": function.name,
         "displayName": view.display_name(function.name),
-        "range": view.convert.json_range(Span(start, end)),
+        "range": view.convert.json_range(Span(function.item.start, function.item.end)),
         "selectionRange": view.convert.json_range(function.module.span(function.symbol.place)),
         "registers": {
             "estimate": registers.estimate,
@@ -105,8 +142,6 @@ def _kernel(
             "divergent": row.branches.divergent,
             "unknown": row.branches.unknown,
         },
-        "findings": {severity: counts[severity] for severity in SEVERITIES},
-        "canPreview": function.name in launched,
     }
 
 
@@ -240,7 +275,7 @@ def _target(asked: object) -> Target | None:
     found = parse_target(name)
     if found not in TARGETS:
         raise RequestFailedError(
-            f"unknown target `{name}`; expected one such as `sm_90` or `sm_100a``sm_100a`"
+            f"unknown target `{name}`; expected one such as `sm_90` or `sm_100a`"
         )
     return found
 

@@ -8,7 +8,7 @@ from operator import ne
 
 from lsprotocol import types
 
-from ptx_lsp.ide.highlighting.encoded_tokens import ROW, Piece, encoded_tokens, flat, token_pieces
+from ptx_lsp.ide.highlighting.encoded_tokens import ROW, Piece, flat, token_pieces
 from ptx_lsp.ide.highlighting.semantic_tokens import (
     TOKEN_MODIFIERS,
     TOKEN_TYPES,
@@ -16,6 +16,7 @@ from ptx_lsp.ide.highlighting.semantic_tokens import (
     TokenType,
 )
 from ptx_lsp.server.feature import answer
+from ptx_lsp.server.json import JsonText
 from ptx_lsp.server.openfile import PublishedTokens
 from ptx_lsp.server.session import View
 
@@ -52,28 +53,36 @@ _numbers = count(1)
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
-def on_tokens(view: View, _: types.SemanticTokensParams) -> types.SemanticTokens:
+def on_tokens(view: View, _: types.SemanticTokensParams) -> JsonText:
     pieces = token_pieces(view.module, view.client.unit)
-    return types.SemanticTokens(flat(pieces), _remember(view, pieces))
+    return _answer(pieces, _remember(view, pieces))
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, LEGEND)
 def on_tokens_delta(
     view: View, params: types.SemanticTokensDeltaParams
-) -> types.SemanticTokens | types.SemanticTokensDelta:
+) -> JsonText | types.SemanticTokensDelta:
     """The changes since the client's result, if that is the latest one."""
     earlier = view.file.tokens
     pieces = token_pieces(view.module, view.client.unit)
     identity = _remember(view, pieces)
     if earlier is None or earlier.identity != params.previous_result_id:
-        return types.SemanticTokens(flat(pieces), identity)
+        return _answer(pieces, identity)
     return types.SemanticTokensDelta(changes(earlier.pieces, pieces), identity)
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
-def on_tokens_range(view: View, params: types.SemanticTokensRangeParams) -> types.SemanticTokens:
-    span = view.convert.span(params.range)
-    return types.SemanticTokens(encoded_tokens(view.module, view.client.unit, span))
+def on_tokens_range(view: View, params: types.SemanticTokensRangeParams) -> JsonText:
+    return _answer(token_pieces(view.module, view.client.unit, view.convert.span(params.range)))
+
+
+def _answer(pieces: list[Piece], identity: str | None = None) -> JsonText:
+    """All tokens. A large file has millions of numbers, so each piece becomes text by itself."""
+    data = ",".join(
+        [f"{line},{column},{str(rows[2:].tolist())[1:-1].replace(' ', '')}" for line, column, rows in pieces]
+    )
+    result = f'"resultId":"{identity}",' if identity is not None else ""
+    return JsonText(f'{{{result}"data":[{data}]}}')
 
 
 def _remember(view: View, pieces: list[Piece]) -> str:
