@@ -160,12 +160,10 @@ class _Protocol(LanguageServerProtocol):
             super()._send_response(msg_id, result, error)
 
     def _send_text(self, *parts: str) -> None:
-        """Sends a message that is already JSON. Its parts may be large, so they are not joined."""
+        """Sends a message that is already JSON. Its parts may be large, so they are joined only once."""
         if self.writer is not None:
             data = [part.encode() for part in parts]
-            self.writer.write(b"Content-Length: %d\r\n\r\n" % sum(map(len, data)))
-            for part in data:
-                self.writer.write(part)
+            self.writer.write(b"".join([b"Content-Length: %d\r\n\r\n" % sum(map(len, data)), *data]))
 
     def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
         """The traceback of an exception leads to its frames, and one of these to the future that has the

@@ -15,12 +15,16 @@ from benchmarks.inputs import of_lines
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.kernel_metrics import is_cached, kernel_metrics
 from ptx_lsp.ide.highlighting.encoded_tokens import token_pieces
+from ptx_lsp.isa.target import Target
+from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.results.report import Kernel
+from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.server import diagnostics_scheduler, recent_facts
 from ptx_lsp.server.diagnostics_scheduler import DiagnosticsPolicy, DiagnosticsScheduler
+from ptx_lsp.server.openfile import OpenFile
 from ptx_lsp.server.recent_facts import RecentFacts
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.syntax.document import Document
@@ -28,6 +32,25 @@ from ptx_lsp.text import Edit, Source
 from tests.properties.analysis_results import analysis_results
 
 _MOST = 300
+
+
+def _nothing(*_: object) -> None:
+    pass
+
+
+def _none(*_: object) -> list[Diagnostic]:
+    return []
+
+
+def _no_rules(_: OpenFile) -> tuple[Rule, ...]:
+    return ()
+
+
+def _no_targets(_: OpenFile) -> tuple[Target, ...]:
+    return ()
+
+
+_POLICY = DiagnosticsPolicy(_no_rules, _no_targets, _none, _nothing, _nothing)
 
 
 def _undisturbed(work: Callable[[], None]) -> bool:
@@ -131,10 +154,7 @@ def test_a_report_on_all_kernels_drops_their_analyses_on_the_way(
 
     async def report() -> list[Kernel]:
         threads = Threads()
-        policy = DiagnosticsPolicy(
-            lambda _: (), lambda _: (), lambda *_: [], lambda *_: None, lambda *_: None
-        )
-        scheduler = DiagnosticsScheduler(threads, policy)
+        scheduler = DiagnosticsScheduler(threads, _POLICY)
         try:
             return await scheduler.of_each(module, every, compute)
         finally:

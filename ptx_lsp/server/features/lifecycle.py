@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from ptx_lsp.server.feature import handler
-from ptx_lsp.server.preloading import preload
+from ptx_lsp.server.memory import preload
 from ptx_lsp.server.session import Session
 
 
