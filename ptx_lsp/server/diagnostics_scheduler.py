@@ -132,7 +132,7 @@ class DiagnosticsScheduler:
     async def of_each(
         self, module: Module, functions: Sequence[Function], compute: Callable[[Function], _T]
     ) -> list[_T]:
-        """What `compute` finds about each function, which holds none of its analyses. These are dropped on
+        """The results of `compute` for each function, which hold none of its analyses. These are dropped on
         the way if there are many. Then it waits for analyses that have begun.
         """
         if sum(len(one.body.instructions) for one in functions) <= _FEW_INSTRUCTIONS:
@@ -144,7 +144,7 @@ class DiagnosticsScheduler:
         return found
 
     def _of_some(self, functions: Iterable[Function], compute: Callable[[Function], _T]) -> list[_T]:
-        """What `compute` finds about the first of some functions. After that, findings may be computed."""
+        """The results for the first of some functions. After that, findings may be computed."""
         found: list[_T] = []
         instructions = 0
         for function in functions:
