@@ -217,13 +217,6 @@ static PyObject *set_of(PyObject *const *names, Py_ssize_t size) {
   return found;
 }
 
-/* A tuple of what a list has; takes the reference. */
-static PyObject *frozen(PyObject *list) {
-  PyObject *found = PyList_Size(list) ? PyList_AsTuple(list) : new_reference(no_numbers);
-  Py_DECREF(list);
-  return found;
-}
-
 /* Creates the summary from the finished walk; takes the references to `dead` and `undecided`. */
 static PyObject *summarized(Walk *walk, PyObject *dead, PyObject *undecided) {
   BlockSummary *found = (BlockSummary *)PyType_GenericAlloc(block_summary_type, 0);

@@ -5,20 +5,23 @@
 
 #include "graph.h"
 
-/* The state of the Semi-NCA algorithm. Blocks are called by their places in a depth-first walk, in preorder. */
+/* The state of the algorithm of Lengauer and Tarjan (1979). Blocks are called by their places in a depth-first walk,
+ * in preorder. `first` and `next` list the blocks with the same semidominator. */
 typedef struct {
-  Py_ssize_t count, *walk, *place, *parent, *semi, *least, *ancestor, *path, *memory;
+  Py_ssize_t count, *walk, *place, *parent, *semi, *least, *ancestor, *path, *found, *first, *next, *memory;
 } Tree;
+
+enum { TREE_ARRAYS = 10 };
 
 /* Walks over the graph from `root`; false with an exception. */
 static int span(Tree *tree, const Edges *out, Py_ssize_t root) {
   Py_ssize_t size = out->size, edges = out->starts[size] + 1;
-  tree->memory = zeroed(7 * size + 2 * edges, sizeof *tree->memory);
+  tree->memory = zeroed(TREE_ARRAYS * size + 2 * edges, sizeof *tree->memory);
   if (tree->memory == NULL) return 0;
-  Py_ssize_t **arrays[] = {&tree->walk,  &tree->place,    &tree->parent, &tree->semi,
-                           &tree->least, &tree->ancestor, &tree->path};
-  for (int n = 0; n < 7; n++) *arrays[n] = tree->memory + n * size;
-  Py_ssize_t *waiting = tree->memory + 7 * size, *above = waiting + edges, left = 1;
+  Py_ssize_t **arrays[TREE_ARRAYS] = {&tree->walk,     &tree->place, &tree->parent, &tree->semi,  &tree->least,
+                                      &tree->ancestor, &tree->path,  &tree->found,  &tree->first, &tree->next};
+  for (int n = 0; n < TREE_ARRAYS; n++) *arrays[n] = tree->memory + n * size;
+  Py_ssize_t *waiting = tree->memory + TREE_ARRAYS * size, *above = waiting + edges, left = 1;
   for (Py_ssize_t block = 0; block < size; block++) tree->place[block] = -1;
   tree->count = 0;
   waiting[0] = root;
@@ -60,23 +63,32 @@ static Py_ssize_t least_on_path(Tree *tree, Py_ssize_t start, Py_ssize_t last) {
 static PyObject *immediate_from(const Edges *out, const Edges *into, Py_ssize_t root) {
   Tree tree;
   if (!span(&tree, out, root)) return NULL;
+  Py_ssize_t *found = tree.found, *first = tree.first, *next = tree.next;
   for (Py_ssize_t here = 0; here < tree.count; here++) {
     tree.semi[here] = tree.least[here] = here;
     tree.ancestor[here] = tree.parent[here];
+    first[here] = -1;
   }
   for (Py_ssize_t here = tree.count - 1; here > 0; here--) {
-    Py_ssize_t lowest = here, block = tree.walk[here];
+    Py_ssize_t lowest = here, block = tree.walk[here], parent = tree.parent[here];
     for (Py_ssize_t edge = into->starts[block]; edge < into->starts[block + 1]; edge++) {
       Py_ssize_t other = tree.place[into->targets[edge]];
       if (other > here) other = tree.semi[least_on_path(&tree, other, here)];
       if (other >= 0 && other < lowest) lowest = other;
     }
     tree.semi[here] = lowest;
+    next[here] = first[lowest];
+    first[lowest] = here;
+    for (Py_ssize_t one = first[parent]; one >= 0; one = next[one]) {
+      Py_ssize_t least = least_on_path(&tree, one, here - 1);
+      found[one] = tree.semi[least] < parent ? least : parent; /* or what dominates `least` */
+    }
+    first[parent] = -1;
   }
-  Py_ssize_t *immediate = tree.path, *found = tree.parent;
+  Py_ssize_t *immediate = tree.path;
   for (Py_ssize_t block = 0; block < out->size; block++) immediate[block] = -1;
   for (Py_ssize_t here = 1; here < tree.count; here++) {
-    while (found[here] > tree.semi[here]) found[here] = found[found[here]];
+    if (found[here] != tree.semi[here]) found[here] = found[found[here]];
     immediate[tree.walk[here]] = tree.walk[found[here]];
   }
   PyObject *result = tuple_of_numbers(immediate, out->size);

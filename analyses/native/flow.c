@@ -33,15 +33,12 @@ static PyTypeObject *added_type(PyObject *to, PyType_Spec *spec, const char *nam
 PyMODINIT_FUNC PyInit__flow(void) {
   PyObject *found = PyModule_Create(&module);
   if (found == NULL) return NULL;
-  no_numbers = PyTuple_New(0);
   no_registers = PyFrozenSet_New(NULL);
   block_summary_type = added_type(found, &block_summary_spec, "BlockSummary");
   PyTypeObject *graph_type = added_type(found, &block_graph_spec, "BlockGraph");
   instruction_values_type = added_type(found, &instruction_values_spec, "InstructionValues");
-  if (no_numbers != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL) {
-    for (int n = 0; n < 3; n++) Py_INCREF(no_numbers);
-    without_values = new_values(no_numbers, no_numbers, no_numbers, ABSENT, ABSENT, ABSENT);
-  }
+  if (is_ready() && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
+    without_values = new_values(NO_ITEMS, NO_ITEMS, NO_ITEMS, ABSENT, ABSENT, ABSENT);
   if (without_values == NULL || graph_type == NULL) Py_CLEAR(found);
   Py_XDECREF((PyObject *)graph_type);
   return found;

@@ -10,14 +10,6 @@ typedef struct {
   Py_ssize_t is_pure, reads_carry, writes_carry;
 } KindSlots;
 
-static Py_ssize_t offset_of(PyTypeObject *type, const char *field) {
-  const PyMemberDef *member = PyType_GetSlot(type, Py_tp_members);
-  for (; member != NULL && member->name != NULL; member++)
-    if (!strcmp(member->name, field) && member->type == T_OBJECT_EX) return member->offset;
-  PyErr_Format(PyExc_TypeError, "the kind of an instruction has no slot `%s`", field);
-  return -1;
-}
-
 /* The slots of the class of `kind`; NULL with an exception if it has others. */
 static const KindSlots *kind_slots(PyObject *kind) {
   static KindSlots known;
@@ -35,8 +27,6 @@ static const KindSlots *kind_slots(PyObject *kind) {
   return &known;
 }
 
-static inline int flag_at(PyObject *kind, Py_ssize_t offset) {
-  return *(PyObject **)((char *)kind + offset) == Py_True;
-}
+static inline int flag_at(PyObject *kind, Py_ssize_t offset) { return get(kind, offset) == Py_True; }
 
 #endif

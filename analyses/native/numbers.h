@@ -3,18 +3,7 @@
 #ifndef PTX_NUMBERS_H
 #define PTX_NUMBERS_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
-#include <structmember.h>
-
-static PyObject *no_numbers; /* () */
-
-static inline PyObject *new_reference(PyObject *object) {
-  Py_INCREF(object);
-  return object;
-}
+#include "../../ptx_lsp/syntax/native/slots.h"
 
 /* The number in an object, which indexes something with `size` items; -1 with an exception if it cannot. */
 static inline Py_ssize_t index_in(PyObject *object, Py_ssize_t size) {
@@ -42,7 +31,7 @@ static int are_lists_with(PyObject *const *lists, int count, Py_ssize_t first, P
 
 /* A tuple of `size` objects. */
 static PyObject *tuple_of(PyObject *const *objects, Py_ssize_t size) {
-  if (!size) return new_reference(no_numbers);
+  if (!size) return NO_ITEMS;
   PyObject *found = PyTuple_New(size);
   for (Py_ssize_t n = 0; found != NULL && n < size; n++) PyTuple_SetItem(found, n, new_reference(objects[n]));
   return found;
@@ -50,7 +39,7 @@ static PyObject *tuple_of(PyObject *const *objects, Py_ssize_t size) {
 
 /* A tuple of `size` numbers. */
 static PyObject *tuple_of_numbers(const Py_ssize_t *numbers, Py_ssize_t size) {
-  if (!size) return new_reference(no_numbers);
+  if (!size) return NO_ITEMS;
   PyObject *found = PyTuple_New(size);
   for (Py_ssize_t n = 0; found != NULL && n < size; n++) {
     PyObject *number = PyLong_FromSsize_t(numbers[n]);

@@ -49,7 +49,7 @@ static int add_to(Lists *lists, Py_ssize_t list, Py_ssize_t block) {
 
 /* A tuple with the list of each block, as a tuple or as a frozen set. */
 static PyObject *tuple_of_lists(const Lists *lists, int are_sets) {
-  PyObject *nothing = are_sets ? PyFrozenSet_New(NULL) : new_reference(no_numbers);
+  PyObject *nothing = are_sets ? PyFrozenSet_New(NULL) : NO_ITEMS;
   PyObject *found = nothing == NULL ? NULL : PyTuple_New(lists->size);
   Py_ssize_t *own = found == NULL ? NULL : zeroed(lists->count, sizeof *own);
   for (Py_ssize_t n = 0; own != NULL && found != NULL && n < lists->size; n++) {
@@ -80,7 +80,7 @@ static PyObject *with_visits(Lists *lists, int are_sets, Py_ssize_t visits, Py_s
   PyObject *found = NULL;
   if (!PyErr_Occurred()) {
     if (visits > most) {
-      found = new_reference(Py_None);
+      found = NONE;
     } else {
       PyObject *tuple = tuple_of_lists(lists, are_sets);
       if (tuple != NULL) found = Py_BuildValue("Nn", tuple, visits);
@@ -145,7 +145,7 @@ static PyObject *control_dependences(PyObject *Py_UNUSED(module), PyObject *argu
     if (out.starts[block + 1] - out.starts[block] < 2) continue;
     for (Py_ssize_t edge = out.starts[block]; edge < out.starts[block + 1]; edge++)
       for (Py_ssize_t target = out.targets[edge]; target != above[block] && target >= 0; target = above[target]) {
-        visits++;
+        if (++visits > most) break;
         if (!ends_with(&lists, target, block) && !add_to(&lists, target, block)) goto done;
       }
   }

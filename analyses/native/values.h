@@ -79,8 +79,9 @@ static PyObject *number_instruction(
   if (slots == NULL) return NULL;
   Py_ssize_t guard = PyLong_AsSsize_t(PyList_GetItem(lists[3], number));
   int reads_carry = flag_at(kind, slots->reads_carry), writes_carry = flag_at(kind, slots->writes_carry);
+  if (guard < 0 && PyErr_Occurred()) return NULL;
   if (guard < 0 && !reads_carry && !writes_carry && !PyTuple_Size(uses) && !PyTuple_Size(defs))
-    return PyErr_Occurred() ? NULL : new_reference(without_values);
+    return new_reference(without_values);
   PyObject *read = current_values(uses, current, count);
   PyObject *kept = read == NULL ? NULL : current_values(partial_defs, current, count);
   if (guard >= 0 && kept != NULL) {

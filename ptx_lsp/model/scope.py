@@ -39,7 +39,7 @@ class Scope:
     the start of the block.
     """
 
-    __slots__ = ("names", "number", "parent", "ranges", "start")
+    __slots__ = ("names", "number", "numbered", "parent", "ranges", "start")
 
     def __init__(self, parent: Scope | None = None, number: int = 0, start: int = 0) -> None:
         self.parent = parent
@@ -47,12 +47,17 @@ class Scope:
         self.start = start
         self.names: dict[str, Declared] = {}
         self.ranges: dict[str, Range] = {}
+        self.numbered: dict[str, list[str]] | None = None
+        """By their text without the digits at the end, the names apart from labels and members of ranges that
+        decide whether a range may be declared (`native/declarations.h`); None if there are no such names.
+        """
 
     def copy(self, parent: Scope | None) -> Scope:
         """A copy with the same names, inside `parent`."""
         found = Scope(parent, self.number, self.start)
         found.names = dict(self.names)
         found.ranges = self.ranges
+        found.numbered = self.numbered
         return found
 
     def find(self, name: str) -> Declared | None:
@@ -83,7 +88,7 @@ class Scope:
         """Every visible name, including names of ranges."""
         scope: Scope | None = self
         while scope is not None:
-            yield from scope.names
+            yield from tuple(scope.names)  # another thread may find a member of a range
             for base, found in scope.ranges.items():
                 yield from (f"{base}{index}" for index in range(min(found.count, 10_000)))
             scope = scope.parent

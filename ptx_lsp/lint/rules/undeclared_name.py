@@ -212,7 +212,7 @@ class _Elsewhere:
         self.names: dict[str, Declared] = {}
         self.ranges: dict[str, list[Range]] = {}
         for scope in function.body.scopes:
-            for name, declared in scope.names.items():
+            for name, declared in tuple(scope.names.items()):  # other threads may add
                 self.names.setdefault(name, declared)
             for base, found in scope.ranges.items():
                 self.ranges.setdefault(base, []).append(found)

@@ -13,12 +13,39 @@ static int is_of_range(PyObject *symbol) {
   return is_a(symbol, &VARIABLE) && get(get(symbol, VARIABLE.offsets[4]), DECLARATOR.offsets[1]) != Py_None;
 }
 
+/* Notes a name that a range may have as well, unless an earlier one is in all such ranges: of the names with one
+ * base, those that are noted have smaller and smaller positions. -1 with an exception. */
+static int note_numbered(PyObject *scope, PyObject *name) {
+  PyObject *base = base_of(name), *numbered = get(scope, SCOPE.offsets[5]);
+  if (base == NULL) return PyErr_Occurred() ? -1 : 0;
+  if (numbered == Py_None && (numbered = PyDict_New()) != NULL) {
+    set_field(scope, SCOPE.offsets[5], numbered);
+    Py_DECREF(Py_None);
+  }
+  PyObject *noted = numbered == NULL ? NULL : look_up(numbered, base);
+  uint32_t position, least;
+  int failed = 1;
+  if (noted != NULL) {
+    Py_ssize_t size = PyList_Size(noted);
+    failed = size <= 0 || position_in_range(name, base, &position) < 0 ||
+             position_in_range(PyList_GetItem(noted, size - 1), base, &least) < 0 ||
+             (position < least && PyList_Append(noted, name) < 0);
+  } else if (!PyErr_Occurred()) {
+    noted = PyList_New(0);
+    failed = noted == NULL || PyList_Append(noted, name) < 0 || PyDict_SetItem(numbered, base, noted) < 0;
+    Py_XDECREF(noted);
+  }
+  Py_DECREF(base);
+  return failed ? -1 : 0;
+}
+
 /* Adds a name unless it is already declared: then that symbol, a borrowed reference; NULL else. A label may have
  * the name of a member of a range. */
 static PyObject *declare(PyObject *scope, PyObject *name, PyObject *symbol) {
   PyObject *first = find_here(scope, name);
-  if (PyErr_Occurred() || (first != NULL && !(is_a(symbol, &LABEL_SYMBOL) && is_of_range(first)))) return first;
-  PyDict_SetItem(get(scope, SCOPE.offsets[3]), name, symbol);
+  int is_label = is_a(symbol, &LABEL_SYMBOL);
+  if (PyErr_Occurred() || (first != NULL && !(is_label && is_of_range(first)))) return first;
+  if (is_label || note_numbered(scope, name) == 0) PyDict_SetItem(get(scope, SCOPE.offsets[3]), name, symbol);
   return NULL;
 }
 
@@ -30,43 +57,44 @@ static PyObject *core_declare(PyObject *Py_UNUSED(module), PyObject *const *give
   return first == NULL ? NONE : new_reference(first);
 }
 
-/* Whether a name is a member of a range that begins with `base`; -1 with an exception. */
-static int is_member(PyObject *name, PyObject *base, unsigned long long members) {
-  Py_ssize_t size, base_size;
-  const char *text = PyUnicode_AsUTF8AndSize(name, &size), *start = PyUnicode_AsUTF8AndSize(base, &base_size);
-  if (text == NULL || start == NULL) return -1;
-  Py_ssize_t digits = size;
-  while (digits && text[digits - 1] >= '0' && text[digits - 1] <= '9') digits--;
-  if (digits != base_size || digits == size || memcmp(text, start, (size_t)base_size)) return 0;
-  uint32_t position;
-  return range_position(text + digits, size - digits, &position) < 0 ? -1 : position < members;
+/* The first of the names with one base that is in a range of so many: a borrowed reference; NULL without an
+ * exception if none is. */
+static PyObject *first_member(PyObject *noted, PyObject *base, unsigned long long members) {
+  Py_ssize_t low = 0, size = PyList_Size(noted), high = size;
+  while (low < high) {
+    Py_ssize_t middle = low + (high - low) / 2;
+    uint32_t position;
+    if (position_in_range(PyList_GetItem(noted, middle), base, &position) < 0) return NULL;
+    if (position < members) high = middle;
+    else low = middle + 1;
+  }
+  return low < size ? PyList_GetItem(noted, low) : NULL;
 }
 
 /* Adds the names of a range; if one of them is already declared, its symbol instead, a borrowed reference. */
 static PyObject *declare_range(PyObject *scope, PyObject *base, PyObject *range) {
-  PyObject *names = get(scope, SCOPE.offsets[3]), *ranges = get(scope, SCOPE.offsets[4]);
-  PyObject *first = look_up(ranges, base), *name, *symbol;
+  PyObject *ranges = get(scope, SCOPE.offsets[4]), *numbered = get(scope, SCOPE.offsets[5]);
+  PyObject *first = look_up(ranges, base);
   if (first != NULL || PyErr_Occurred()) return first == NULL ? NULL : get(first, RANGE.offsets[0]);
   unsigned long long members = PyLong_AsUnsignedLongLong(get(range, RANGE.offsets[1]));
-  Py_ssize_t place = 0;
-  while (PyDict_Next(names, &place, &name, &symbol)) {
-    if (is_a(symbol, &LABEL_SYMBOL)) continue;
-    int is_known = is_member(name, base, members);
-    if (is_known) return is_known < 0 ? NULL : symbol;
-  }
-  PyDict_SetItem(ranges, base, range);
+  PyObject *noted = numbered == Py_None ? NULL : look_up(numbered, base);
+  if (noted != NULL) first = first_member(noted, base, members);
+  if (first != NULL) return look_up(get(scope, SCOPE.offsets[3]), first);
+  if (!PyErr_Occurred()) PyDict_SetItem(ranges, base, range);
   return NULL;
 }
 
 /* -- symbols ------------------------------------------------------------------------------------------------ */
 
-/* The place of a name of the function whose `.entry` or `.func` is `owner`. */
+/* The place of a name of the function whose `.entry` or `.func` is `owner`. Only a tuple's own constructor knows
+ * what else a tuple has: since Python 3.14, its hash. */
 static PyObject *place_of(PyObject *owner, PyObject *name) {
-  PyObject *place = PyType_GenericAlloc((PyTypeObject *)place_class, 3);
-  if (place == NULL) return NULL;
-  PyTuple_SetItem(place, 0, new_reference(owner));
-  PyTuple_SetItem(place, 1, new_reference(START_OF(name)));
-  PyTuple_SetItem(place, 2, new_reference(get(name, end_offset)));
+  newfunc new = (newfunc)PyType_GetSlot(&PyTuple_Type, Py_tp_new);
+  PyObject *items = PyTuple_Pack(3, owner, START_OF(name), get(name, end_offset));
+  PyObject *arguments = items == NULL ? NULL : PyTuple_Pack(1, items);
+  PyObject *place = arguments == NULL ? NULL : new((PyTypeObject *)place_class, arguments, NULL);
+  Py_XDECREF(items);
+  Py_XDECREF(arguments);
   return place;
 }
 
@@ -142,7 +170,7 @@ static PyObject *core_declare_all(PyObject *Py_UNUSED(module), PyObject *const *
     }
   }
   Py_XDECREF(d.resolving.visible);
-  if (failed) Py_CLEAR(found);
+  if (PyErr_Occurred()) Py_CLEAR(found);
   return found;
 }
 

@@ -101,9 +101,8 @@ static PyObject *core_member(PyObject *Py_UNUSED(module), PyObject *const *given
   return new_member(get(given[0], RANGE.offsets[0]), given[1]);
 }
 
-/* The member of one of the ranges that a name refers to, which becomes a name of its own: a borrowed
- * reference; NULL without an exception if there is none. */
-static PyObject *find_member(PyObject *names, PyObject *ranges, PyObject *name) {
+/* A name without the digits at its end; NULL without an exception if it has none. */
+static PyObject *base_of(PyObject *name) {
   Py_ssize_t size, base_size;
   const char *text = PyUnicode_AsUTF8AndSize(name, &size);
   if (text == NULL) {
@@ -111,19 +110,22 @@ static PyObject *find_member(PyObject *names, PyObject *ranges, PyObject *name) 
     return NULL;
   }
   for (base_size = size; base_size && text[base_size - 1] >= '0' && text[base_size - 1] <= '9'; base_size--) continue;
-  if (base_size == size) return NULL;
-  PyObject *base = PyUnicode_FromStringAndSize(text, base_size);
-  if (base == NULL) return NULL;
-  PyObject *range = look_up(ranges, base);
-  Py_DECREF(base);
-  if (range == NULL || !is_a(range, &RANGE)) return NULL;
-  uint32_t position;
-  if (range_position(text + base_size, size - base_size, &position) < 0) return NULL;
+  return base_size == size ? NULL : PyUnicode_FromStringAndSize(text, base_size);
+}
+
+/* The member of one of the ranges that a name refers to, which becomes a name of its own: a borrowed
+ * reference; NULL without an exception if there is none. */
+static PyObject *find_member(PyObject *names, PyObject *ranges, PyObject *name) {
+  PyObject *base = base_of(name), *range = base == NULL ? NULL : look_up(ranges, base);
+  uint32_t position = 0;
+  int failed = range == NULL || !is_a(range, &RANGE) || position_in_range(name, base, &position) < 0;
+  Py_XDECREF(base);
+  if (failed) return NULL;
   unsigned long long members = PyLong_AsUnsignedLongLong(get(range, RANGE.offsets[1]));
   if (PyErr_Occurred() || position >= members) return NULL;
   PyObject *found = new_member(get(range, RANGE.offsets[0]), name);
   if (found == NULL) return NULL;
-  int failed = PyDict_SetItem(names, name, found);
+  failed = PyDict_SetItem(names, name, found);
   Py_DECREF(found); /* `names` has it */
   return failed ? NULL : found;
 }

@@ -4,7 +4,6 @@
 #define PTX_OBJECTS_H
 
 #include "../../syntax/native/nodes.h"
-#include <stdint.h>
 
 static NodeClass ELEMENT = {"Element", {"array", "indices"}};
 static NodeClass CAST = {"Cast", {"type", "value"}};
@@ -21,7 +20,7 @@ static NodeClass LABEL_SYMBOL = {"Label", {"name", "place"}};
 static NodeClass PREDEFINED = {"Predefined", {"name"}};
 static NodeClass *const SYMBOLS[] = {&REGISTER, &VARIABLE, &LABEL_SYMBOL, &PREDEFINED};
 
-static NodeClass SCOPE = {"Scope", {"parent", "number", "start", "names", "ranges"}};
+static NodeClass SCOPE = {"Scope", {"parent", "number", "start", "names", "ranges", "numbered"}};
 static NodeClass RANGE = {"Range", {"declared", "count"}};
 static NodeClass *const SCOPES[] = {&SCOPE, &RANGE};
 
@@ -38,8 +37,9 @@ static PyObject *range_count; /* of a declarator */
 /* Finds something in a module; false with an exception if it is not there. */
 static int is_found(PyObject **found, const char *name, const char *attribute) {
   PyObject *module = PyImport_ImportModule(name);
-  if (module != NULL) *found = PyObject_GetAttrString(module, attribute);
-  Py_XDECREF(module);
+  if (module == NULL) return 0;
+  *found = PyObject_GetAttrString(module, attribute);
+  Py_DECREF(module);
   return *found != NULL;
 }
 
@@ -56,9 +56,6 @@ static int are_classes_known(void) {
           is_found(&range_count, "ptx_lsp.model.scope", "range_count");
   return known;
 }
-
-/* What a slot has: a borrowed reference. */
-static inline PyObject *get(PyObject *object, Py_ssize_t offset) { return *(PyObject **)((char *)object + offset); }
 
 static inline int is_a(PyObject *object, const NodeClass *class) { return Py_TYPE(object) == class->type; }
 

@@ -4,10 +4,7 @@
 #ifndef PTX_NODES_H
 #define PTX_NODES_H
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <structmember.h>
-#include <string.h>
+#include "slots.h"
 
 enum { MOST_FIELDS = 9 };
 
@@ -50,22 +47,12 @@ static NodeClass *const NODE_CLASSES[] = {
     &LOCATION_ATTRIBUTE, &FUNCTION};
 
 static Py_ssize_t start_offset, end_offset;
-static PyObject *no_items; /* () */
-
-/* The offset of a slot of a class; -1 with an exception if it has none of that name. */
-static Py_ssize_t offset_of(PyTypeObject *type, const char *field) {
-  const PyMemberDef *member = PyType_GetSlot(type, Py_tp_members);
-  for (; member != NULL && member->name != NULL; member++)
-    if (!strcmp(member->name, field) && member->type == T_OBJECT_EX) return member->offset;
-  PyErr_Format(PyExc_ImportError, "a node class has no slot `%s`", field);
-  return -1;
-}
 
 /* Whether a class has as many slots as `fields`: one that is left empty would fail much later. */
 static int has_only(PyTypeObject *type, Py_ssize_t fields) {
   const PyMemberDef *member = PyType_GetSlot(type, Py_tp_members);
   for (; member != NULL && member->name != NULL; member++) fields--;
-  if (fields) PyErr_SetString(PyExc_ImportError, "a node class has a slot that is not in native/nodes.h");
+  if (fields) PyErr_SetString(PyExc_ImportError, "a class has another slot: build the modules in C again");
   return !fields;
 }
 
@@ -96,18 +83,13 @@ static int find_node_classes(void) {
   if (find_classes("ptx_lsp.syntax.nodes", bases, 1) < 0) return -1;
   start_offset = base.offsets[0];
   end_offset = base.offsets[1];
-  if (no_items == NULL) no_items = PyTuple_New(0);
-  if (no_items == NULL) return -1;
+  if (!is_ready()) return -1;
   return find_classes("ptx_lsp.syntax.nodes", NODE_CLASSES, sizeof NODE_CLASSES / sizeof *NODE_CLASSES);
-}
-
-static inline void set_field(PyObject *node, Py_ssize_t offset, PyObject *value) {
-  *(PyObject **)((char *)node + offset) = value;
 }
 
 /* Puts `values`, whose references it takes, into the fields of a new node, also where it fails: NULL is among
  * the values if an exception is set. */
-static PyObject *new_node(const NodeClass *class, Py_ssize_t start, Py_ssize_t end, PyObject *const *values) {
+static inline PyObject *new_node(const NodeClass *class, Py_ssize_t start, Py_ssize_t end, PyObject *const *values) {
   PyObject *node = PyType_GenericAlloc(class->type, 0);
   PyObject *first = PyLong_FromSsize_t(start), *last = PyLong_FromSsize_t(end);
   int failed = node == NULL || first == NULL || last == NULL;
@@ -129,35 +111,11 @@ static PyObject *new_node(const NodeClass *class, Py_ssize_t start, Py_ssize_t e
 
 #define NEW_NODE(class, start, end, ...) new_node(&(class), start, end, (PyObject *const[]){__VA_ARGS__})
 
-static inline PyObject *new_reference(PyObject *object) {
-  Py_INCREF(object);
-  return object;
-}
-
 /* Puts another object, whose reference it takes, where there was one. */
-static void replace(PyObject **place, PyObject *object) {
+static inline void replace(PyObject **place, PyObject *object) {
   PyObject *before = *place;
   *place = object;
   Py_XDECREF(before);
-}
-
-#define NONE new_reference(Py_None)
-#define NO_ITEMS new_reference(no_items)
-
-/* A tuple of what a list has; takes the reference. */
-static PyObject *frozen(PyObject *list) {
-  if (list == NULL) return NULL;
-  PyObject *found = PyList_Size(list) ? PyList_AsTuple(list) : NO_ITEMS;
-  Py_DECREF(list);
-  return found;
-}
-
-/* Appends an object, whose reference it takes; false if that fails or `object` is NULL. */
-static int appended(PyObject *list, PyObject *object) {
-  if (object == NULL) return 0;
-  int failed = PyList_Append(list, object);
-  Py_DECREF(object);
-  return !failed;
 }
 
 #endif
