@@ -76,14 +76,14 @@ setup(
         Extension(
             "ptx_lsp.model._core",
             sources=[str(CORE / "core.c")],
-            depends=[str(header) for header in (*CORE.glob("*.h"), SCANNER / "nodes.h")],
+            depends=[str(header) for header in (*CORE.glob("*.h"), SCANNER / "nodes.h", SCANNER / "slots.h")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         ),
         Extension(
             "analyses._flow",
             sources=[str(FLOW / "flow.c")],
-            depends=[str(header) for header in FLOW.glob("*.h")],
+            depends=[str(header) for header in (*FLOW.glob("*.h"), SCANNER / "slots.h")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
         ),

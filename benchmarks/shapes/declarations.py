@@ -38,6 +38,18 @@ def overlapping_ranges(n: int) -> str:
 
 
 @shape(20_000)
+def ranges_beside_names(n: int) -> str:
+    ranges = [f".reg .b32 %a{i}_<9>;\n" for i in range(n)]
+    return body(*ranges, each("L#: mov.b32 %a#_3, L#;\n", n))
+
+
+@shape(20_000)
+def clashing_ranges(n: int) -> str:
+    names = [f".reg .b32 %a{n - i};\n" for i in range(n)]
+    return body(*names, ".reg .b32 %a<2>;\n" * n)
+
+
+@shape(20_000)
 def variables(n: int) -> str:
     return file(each(".global .b32 x#;\n", n), kernel(""))
 

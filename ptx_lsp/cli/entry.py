@@ -8,6 +8,11 @@ def main() -> int:
     little garbage.
     """
     gc.disable()
-    from ptx_lsp.cli.lint import main
+    try:
+        from ptx_lsp.cli.lint import main
 
-    return main()
+        return main()
+    except ImportError as error:
+        from ptx_lsp.unbuilt import report_unbuilt
+
+        return report_unbuilt("ptx-lint", error)

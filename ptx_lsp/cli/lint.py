@@ -61,9 +61,14 @@ def _status(words: list[str]) -> int:
         complain("interrupted")
         return INTERRUPTED
     except Exception as error:
-        from ptx_lsp.cli.checking.check import located
+        from ptx_lsp.unbuilt import unbuilt
 
-        complain(f"internal error, please report it: {located(error)}")
+        message = unbuilt(error)
+        if message is None:
+            from ptx_lsp.cli.checking.check import located
+
+            message = f"internal error, please report it: {located(error)}"
+        complain(message)
     return TROUBLE
 
 

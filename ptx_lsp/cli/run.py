@@ -26,9 +26,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = parse(argv)
     except SystemExit as done:  # --help, --version or a usage error, already reported
         return done.code if isinstance(done.code, int) else TROUBLE
-    from ptx_lsp.cli.launching.request import requests
-    from ptx_lsp.executor.launching.specs import SpecError
+    try:
+        from ptx_lsp.cli.launching.request import requests
+        from ptx_lsp.executor.launching.specs import SpecError
+    except ImportError as error:
+        from ptx_lsp.unbuilt import report_unbuilt
 
+        return report_unbuilt("ptx-run", error)
     try:
         launched = [_launched(one, options) for one in requests(options)]
         _report(launched, options)

@@ -16,13 +16,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status; see docs/editors.md."""
     options = _parser().parse_args(argv)
     _log_to(options.log, options.verbose)
-    if options.check is not None:
-        from ptx_lsp.server.check import check
+    try:
+        if options.check is not None:
+            from ptx_lsp.server.check import check
 
-        return check(options.check)
-    from ptx_lsp.server.server import Server
-    from ptx_lsp.server.transport import serve_stdio, serve_tcp
+            return check(options.check)
+        from ptx_lsp.server.server import Server
+        from ptx_lsp.server.transport import serve_stdio, serve_tcp
+    except ImportError as error:
+        from ptx_lsp.unbuilt import report_unbuilt
 
+        return report_unbuilt("ptx-lsp", error)
     try:
         if options.tcp is None:
             return serve_stdio(Server())

@@ -42,6 +42,23 @@ def test_endless_loops_are_joined_to_the_exit() -> None:
     assert _flow.immediate_postdominators(edges, into, order) == (3, 3, 3, -1)
 
 
+def test_a_deep_tree_under_a_wide_branch() -> None:
+    """To walk up the tree from each target would take minutes."""
+    size = 200_000
+    below = tuple(range(size + 1, 2 * size + 1))
+    last = 2 * size + 1
+    edges = ((1, *below), *[(one + 1,) for one in range(1, size)], below, *[(last,)] * size, ())
+    into = ((), (0,), *[(one,) for one in range(1, size)], *[(0, size)] * size, below)
+    assert _flow.immediate_dominators(edges, into) == (-1, 0, *range(1, size), *[0] * size, 0)
+
+
+def test_a_limit_is_kept_within_one_branch() -> None:
+    size = 200_000
+    edges = (tuple(range(1, size)), *[(one + 1,) for one in range(1, size)], ())
+    above = (size, *range(2, size + 1), -1)
+    assert _flow.control_dependences(edges, (0,), above, 3 * size) is None
+
+
 def test_a_limit_is_kept() -> None:
     assert _flow.dominance_frontiers(_INTO, _ORDER, _TREE, 1) is None
     assert _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, -1), 1) is None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from time import process_time
 from typing import cast
 
 import pytest
 
 from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.isa.matching.operand_access import BOTH, NONE, READ, WRITE, OperandAccess
-from ptx_lsp.model.body import names_in, predefined
+from ptx_lsp.model import _core
+from ptx_lsp.model.body import Body, names_in, predefined
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions import features
 from ptx_lsp.model.instructions.arguments import arguments
@@ -20,8 +20,9 @@ from ptx_lsp.model.instructions.features import features_of
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.scope import range_count
-from ptx_lsp.model.symbols import Label, Predefined, Register, Variable
+from ptx_lsp.model.place import Place
+from ptx_lsp.model.scope import Scope, range_count
+from ptx_lsp.model.symbols import Declared, Label, Predefined, Register, Variable
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.nodes.node import Node, field_names
 from tests.oracle import corpus
@@ -285,20 +286,90 @@ def test_changed_files(seed: int) -> None:
         _check(b".version 9.5\n.target sm_90\n.address_size 64\n.entry k() {\n" + changed(chance, texts))
 
 
-def test_many_names() -> None:
-    """The time grows with the length of a function, whatever the number of its ranges and labels."""
-
-    def seconds(count: int) -> float:
-        ranges = "".join(f".reg .b32 %r{chr(97 + n % 26)}_{n}_<9>;" for n in range(count))
-        lines = "".join(f"L{n}: mov.b32 %r{chr(97 + n % 26)}_{n}_3, L{n};\n" for n in range(count))
-        module = Module.parse(f".version 9.5\n.target sm_90\n.entry k() {{ {ranges}\n{lines} }}")
-        started = process_time()
-        again = Module(module.document)
-        for function in again.functions:
-            instructions(function)
-        return process_time() - started
-
-    seconds(100)
-    assert min(seconds(4000) for _ in range(2)) < 16 * max(0.01, seconds(1000))
+# -- ranges beside other names ------------------------------------------------------------------
 
 
+def _body(statements: str) -> Body:
+    return Module.parse(f".version 9.5\n.target sm_90\n.entry k() {{ {statements} }}").functions[0].body
+
+
+def _statements(chance: random.Random) -> Iterator[str]:
+    for _ in range(12):
+        base = chance.choice(("%a", "%b1_"))
+        name = f"{base}{chance.choice(('', '0'))}{chance.randrange(6)}"
+        yield chance.choice(
+            (f".reg .b32 {name};", f".reg .b32 {base}<{chance.randrange(6)}>;", f"{name}: ret;")
+        )
+
+
+def _clashes(statements: list[str]) -> list[tuple[str, str]]:
+    """The names that a block declares twice, each with the first, by the rules of `model/scope.py`."""
+    exact: dict[str, bool] = {}
+    ranges: dict[str, int] = {}
+    found: list[tuple[str, str]] = []
+    for statement in statements:
+        is_label = statement.endswith("ret;")
+        text = statement.removesuffix(": ret;").removeprefix(".reg .b32 ")
+        name, _, count = text.rstrip(";>").partition("<")
+        match = re.fullmatch(r"(.*?)([0-9]+)", name)
+        if count:
+            same = (
+                one for one, kind in exact.items()
+                if not kind and (parts := re.fullmatch(r"(.*?)([0-9]+)", one))
+                and parts[1] == name and int(parts[2]) < int(count)
+            )  # fmt: skip
+            first = name if name in ranges else next(same, None)
+            if first is None:
+                ranges[name] = int(count)
+        else:
+            is_member = match is not None and int(match[2]) < ranges.get(match[1], 0)
+            first = name if name in exact or (is_member and not is_label) else None
+            if first is None:
+                exact[name] = is_label
+        if first is not None:
+            found.append((name, first))
+    return found
+
+
+def test_ranges_and_other_names_clash() -> None:
+    chance, count = random.Random(1), 0
+    for _ in range(2000):
+        statements = list(_statements(chance))
+        found = [(one.name.text, one.first.name) for one in _body(" ".join(statements)).duplicates]
+        assert found == _clashes(statements), statements
+        count += len(found)
+    assert count > 2000
+
+
+def test_a_range_reads_no_other_names() -> None:
+    """A block of many ranges and names would take time in proportion to the square."""
+    body = _body(".reg .b32 %a1, %b<4>; ret;")
+    label = Label("", body.registers[0].place)
+    for number in range(10):
+        body.scope.names[f"\ud800{number}"] = label  # to read it is an error
+        body.scope.names[f"%x{number}\ud800"] = body.registers[0]
+    clashes: list[str] = []
+
+    def missing(name: nodes.Name, _: Scope) -> None:
+        raise KeyError(name.text)
+
+    def clash(name: nodes.Name, _: Declared, first: Declared) -> None:
+        clashes.append(f"{name.text} {first.name}")
+
+    more = _body(".reg .b32 %a<2>, %c<8>;").directives[0].node
+    assert isinstance(more, nodes.Declaration)
+    _core.declare_all((more,), body.scope, body.node.kind, False, {}, missing, clash)
+    assert clashes == ["%a %a1"]
+    assert {*body.scope.ranges} == {"%b", "%c"}
+
+
+def test_places_are_the_tuples_that_python_creates() -> None:
+    registers = _body(".reg .b32 %a, %b<4>;").registers
+    assert [hash(one.place) for one in registers] == [hash(Place(*one.place)) for one in registers]
+    assert {Place(*one.place) for one in registers} == {one.place for one in registers}
+
+
+def test_names_may_be_looked_up_while_others_are_listed() -> None:
+    scope = _body(".reg .b32 %a, %b, %c<4>;").scope
+    seen = [(name, scope.find(f"%c{number % 4}")) for number, name in enumerate(scope.all_names())]
+    assert [name for name, _ in seen] == ["%a", "%b", "%c0", "%c1", "%c2", "%c3"]
