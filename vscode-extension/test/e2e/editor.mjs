@@ -163,8 +163,12 @@ export async function until(attempt, explain = () => `never true: ${attempt}`) {
 
 /** Does `act` until `effect` is visible. What is done may be done twice. */
 export async function untilVisible(act, effect) {
+  let acted = false;
   await until(async () => {
-    await act();
+    if (!acted || !(await effect.isVisible())) {
+      acted = true; // the effect may come late, and what is acted on be gone then
+      await act();
+    }
     await effect.waitFor({ timeout: TURN });
     return true;
   }, () => `no ${effect} after ${act}`);

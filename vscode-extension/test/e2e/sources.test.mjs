@@ -48,6 +48,6 @@ test('definition goes to the source line', async () => {
 });
 
 async function definition(text) {
-  await page.locator('.view-line', { hasText: `.loc ${text}` }).locator('span span').last().click();
+  await page.locator('.view-line', { hasText: `.loc ${text}` }).locator('span span').last().click({ timeout: 5_000 });
   await page.keyboard.press('F12');
 }
