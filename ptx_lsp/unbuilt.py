@@ -16,7 +16,7 @@ def unbuilt(error: Exception) -> str | None:
     if not isinstance(error, ImportError) or error.name not in IN_C:
         return None
     return (
-        f"error: {error}: the modules in C are not built, or are older than the others: `pip install .` in "
+        f"{error}: the modules in C are not built, or are older than the others: `pip install .` in "
         "the repository builds them (it needs a C compiler)"
     )
 
@@ -26,5 +26,5 @@ def report_unbuilt(program: str, error: ImportError) -> int:
     message = unbuilt(error)
     if message is None:
         raise error
-    print(f"{program}: {message}", file=sys.stderr)
+    print(f"{program}: error: {message}", file=sys.stderr)
     return _TROUBLE

@@ -64,11 +64,12 @@ def _status(words: list[str]) -> int:
         from ptx_lsp.unbuilt import unbuilt
 
         message = unbuilt(error)
-        if message is None:
+        if message is not None:
+            complain(f"error: {message}")
+        else:
             from ptx_lsp.cli.checking.check import located
 
-            message = f"internal error, please report it: {located(error)}"
-        complain(message)
+            complain(f"internal error, please report it: {located(error)}")
     return TROUBLE
 
 

@@ -228,8 +228,8 @@ def test_maxrregcount(lint: Lint, file: Path, ptxas: Path, monkeypatch: pytest.M
 
 def test_analyses_are_imported_where_they_are_needed(good: Path) -> None:
     script = (
-        "import sys; from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
-        "print([m for m in sys.modules if m in "
+        "import sys; start = set(sys.modules); from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
+        "print([m for m in sys.modules if m not in start and m in "
         "('ptx_lsp.lint.results.kernels', 'ptx_lsp.lint.results.flow', 'subprocess', 'pathlib', 'numpy')])"
     )
 

@@ -229,4 +229,4 @@ def test_a_slot_that_the_scanner_does_not_know_is_an_error() -> None:
         "import ptx_lsp.syntax._scanner\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "ImportError: a node class has a slot" in run.stderr
+    assert "ImportError: a class has another slot" in run.stderr

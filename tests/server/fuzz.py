@@ -247,7 +247,7 @@ def judge_for(targets: Sequence[str], folder: Path) -> None:
         (folder / "ptx-lint.toml").write_text(f"targets = {json.dumps(list(targets))}\n")
 
 
-_MAY_BE_REFUSED = frozenset({"textDocument/rename", "ptx/controlFlow"})
+_MAY_BE_REFUSED = frozenset({"textDocument/definition", "textDocument/rename", "ptx/controlFlow"})
 _OF_PROVIDER = {
     "hoverProvider": ["hover"],
     "completionProvider": ["completion"],

@@ -46,9 +46,16 @@ def check(one: Input, settings: Settings) -> FileReport:
         except InputError as error:
             return FileReport(one.path, error=str(error))
         except Exception as error:
-            return FileReport(one.path, error=f"internal error, please report it: {located(error)}")
+            return FileReport(one.path, error=_internal(error))
     told = tuple([f"{text}: {located(error)}" for text, error in failures])
     return report._replace(failures=told)
+
+
+def _internal(error: Exception) -> str:
+    """The message for an error that no input causes."""
+    from ptx_lsp.unbuilt import unbuilt
+
+    return unbuilt(error) or f"internal error, please report it: {located(error)}"
 
 
 def located(error: BaseException) -> str:

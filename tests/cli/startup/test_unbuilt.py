@@ -10,7 +10,7 @@ import pytest
 
 from ptx_lsp.unbuilt import IN_C, report_unbuilt
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 _FILE = str(ROOT / "examples" / "saxpy.ptx")
 _SCANNER, _CORE, _FLOW = "ptx_lsp.syntax._scanner", "ptx_lsp.model._core", "analyses._flow"
 
