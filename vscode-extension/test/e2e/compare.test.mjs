@@ -29,11 +29,15 @@ after(() => editor?.close());
 
 test('with another file: what changed, and what is worse', async () => {
   await open('changed.ptx');
-  await editor.command('PTX: Compare Kernels with Another File');
-  const input = page.locator('.quick-input-widget input.input');
-  await input.fill(path.join(editor.workspace, 'two.ptx'));
-  await page.keyboard.press('Enter');
-  await inner().locator('h1', { hasText: 'two.ptx → changed.ptx' }).waitFor();
+  const title = page.locator('.quick-input-title', { hasText: 'Compare changed.ptx with' });
+  await untilVisible(async () => {
+    if (!(await title.isVisible())) {
+      await editor.command('PTX: Compare Kernels with Another File');
+      await title.waitFor({ timeout: 5_000 }); // until then, the input is that of the palette
+    }
+    await page.locator('.quick-input-widget input.input').fill(path.join(editor.workspace, 'two.ptx'));
+    await page.keyboard.press('Enter');
+  }, inner().locator('h1', { hasText: 'two.ptx → changed.ptx' }));
   await inner().locator('p', { hasText: '1 gone' }).waitFor();
   await inner().locator('li.worse', { hasText: '+1 uninitialised-read' }).waitFor();
   await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
