@@ -50,11 +50,11 @@ test('dynamic shared memory from the metadata of Triton is shown with the occupa
   await editor.shot('occupancy-dynamic');
   await page.locator('.activitybar [aria-label="PTX"]').first().click();
   const row = page.locator('.pane-body .monaco-list-row', { hasText: '12.5 % occupancy' }).first();
-  await row.waitFor();
-  await row.click();
-  await page.keyboard.press('ArrowRight'); // opens it, wherever the click has put the focus
+  await untilVisible(
+    () => row.locator('.monaco-tl-twistie').click(),
+    page.locator('.pane-body .monaco-list-row', { hasText: '96 KiB (metadata)' }).first(),
+  );
   await editor.shot('kernels-dynamic');
-  await page.locator('.pane-body .monaco-list-row', { hasText: '96 KiB (metadata)' }).first().waitFor({ timeout: 20_000 });
 });
 
 test('without metadata it is unknown, and the occupancy an upper bound', async () => {
