@@ -18,7 +18,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         ),
         "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler",
         "ptx_lsp.nvdisasm",
-        "ptx_lsp.syntax ptx_lsp.isa",
+        "ptx_lsp.syntax ptx_lsp.isa ptx_lsp.embedded",
         "ptx_lsp.model",
         "ptx_lsp.facts",
         "ptx_lsp.model.instructions",
@@ -58,11 +58,21 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ptx_lsp.lint": (
         "anchoring diagnostic failures opcode",
         "divergence fixes results unmet_requirements",
+        "checked_block",
         "rule",
         "rules",
         "registry",
         "configuration engine",
-        "ptxas_messages reporters",
+        "inline ptxas_messages reporters",
+    ),
+    "ptx_lsp.embedded": (
+        "mapped_text",
+        "block c_tokens languages",
+        "c_asm virtual_module",
+        "host",
+        "hosts",
+        "registry",
+        "document",
     ),
     "ptx_lsp.ide": (
         "cursor",
@@ -85,7 +95,7 @@ that have no entry of their own. A module belongs to the longest name that it be
 ONLY_IN = {
     "pygls": "ptx_lsp.server",
     "lsprotocol": "ptx_lsp.server",
-    "tree_sitter": "ptx_lsp.syntax",
+    "tree_sitter": "ptx_lsp.syntax ptx_lsp.embedded",
     "tree_sitter_ptx": "ptx_lsp.syntax",
 }
 
@@ -130,9 +140,9 @@ def violations(module: str, source: str) -> list[str]:
     """What a module imports and must not."""
     found: list[str] = []
     for imported in sorted(set(imports(source))):
-        owner = ONLY_IN.get(imported.partition(".")[0])
-        if owner is not None and not module.startswith(f"{owner}."):
-            found.append(f"{module} imports {imported}, which is for {owner} alone")
+        owners = ONLY_IN.get(imported.partition(".")[0], "").split()
+        if owners and not module.startswith(tuple(f"{owner}." for owner in owners)):
+            found.append(f"{module} imports {imported}, which is for {' and '.join(owners)} alone")
         for area in LAYERS:
             here, there = layer(module, area), layer(imported, area)
             if here and there and here[0] != there[0] and there[1] >= here[1]:

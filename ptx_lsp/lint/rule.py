@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 
 from ptx_lsp.facts import directive_fact, fact
+from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions, woken_by
@@ -27,8 +28,8 @@ from ptx_lsp.syntax import nodes
 class Rule(NamedTuple):
     """`name` identifies a rule; `code` groups it: E1xx ptxas rejects, W2xx suspect, P3xx slow, S4xx style.
 
-    Exactly one of `on_function`, `on_module` and `on_comments` is set. A function's findings are cached until
-    that function, or a declaration that it uses, changes.
+    Exactly one of `on_function`, `on_module`, `on_block` and `on_comments` is set. A function's findings are
+    cached until that function, or a declaration that it uses, changes.
     """
 
     name: str
@@ -37,6 +38,8 @@ class Rule(NamedTuple):
     docstring: str
     on_function: Callable[[Function], Iterator[Finding]] | None = None
     on_module: Callable[[Module], Iterator[Finding]] | None = None
+    on_block: Callable[[CheckedBlock], Iterator[BlockFinding]] | None = None
+    """A check of a block of inline assembly in another language."""
     on_comments: bool = False
     """A check of the comments that suppress findings: `suppression.py` runs it after all other rules."""
     tag: Tag | None = None
@@ -135,6 +138,17 @@ def module_rule(
         return Rule(
             name, code, own, check.__doc__ or "", on_module=check, tag=tag, wake=wake, words=words
         )
+
+    return decorate
+
+
+def block_rule(
+    name: str, code: str, severity: Severity | None = None
+) -> Callable[[Callable[[CheckedBlock], Iterator[BlockFinding]]], Rule]:
+    """Registers the decorated generator as a rule that checks one block of inline assembly at a time."""
+
+    def decorate(check: Callable[[CheckedBlock], Iterator[BlockFinding]]) -> Rule:
+        return Rule(name, code, severity or _SEVERITY[code[0]], check.__doc__ or "", on_block=check)
 
     return decorate
 

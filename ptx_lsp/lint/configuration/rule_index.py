@@ -38,13 +38,14 @@ class RuleEntry(NamedTuple):
     module: str
     """The name of its file, without the ending."""
     on_comments: bool
+    on_block: bool
     wake: ModuleWake
     """The features that a module must have for the rule to find something."""
     words: tuple[str, ...]
     """If there are some, those of which its text must have one."""
 
 
-_Row: TypeAlias = "tuple[str, Severity, str, bool, ModuleWake, tuple[str, ...]]"
+_Row: TypeAlias = "tuple[str, Severity, str, bool, bool, ModuleWake, tuple[str, ...]]"
 """A rule without its name."""
 
 
@@ -81,8 +82,9 @@ def entry_of(rule: Rule) -> RuleEntry:
 
     wake = module_wake(rule.wake)
     return RuleEntry(
-        rule.name, rule.code, rule.severity, rule.module, rule.on_comments, wake, rule.words
-    )
+        rule.name, rule.code, rule.severity, rule.module, rule.on_comments, rule.on_block is not None, wake,
+        rule.words,
+    )  # fmt: skip
 
 
 def _entries(index: dict[str, bytes]) -> tuple[RuleEntry, ...]:

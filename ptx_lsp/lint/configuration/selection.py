@@ -67,7 +67,11 @@ class Rules(NamedTuple):
         from ptx_lsp.model.module_wakes import Occurring, Words
 
         words = Words(module.document.source.data)
-        entries = [one for one in rule_index() if one.name in self.names and words.wake(one.words)]
+        entries = [
+            one
+            for one in rule_index()
+            if one.name in self.names and not one.on_block and words.wake(one.words)
+        ]
         if any(one.wake for one in entries):
             try:
                 occurring = Occurring(module)
@@ -76,6 +80,10 @@ class Rules(NamedTuple):
             else:
                 entries = [one for one in entries if occurring.wakes(one.wake)]
         return _imported(entries)
+
+    def of_blocks(self) -> list[Rule]:
+        """The rules of them about blocks of inline assembly."""
+        return _imported([one for one in rule_index() if one.name in self.names and one.on_block])
 
     def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """The diagnostics of rules that run, with their configured severity."""

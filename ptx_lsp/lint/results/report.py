@@ -222,6 +222,8 @@ class FileReport(NamedTuple):
     """The rules of the applied fixes; the findings are the remaining ones."""
     text: bytes | None = None
     """The fixed text, if any fix was applied."""
+    language: str | None = None
+    """The language of a file with inline PTX; None for PTX itself."""
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:

@@ -1,0 +1,108 @@
+"""A block of inline assembly: its PTX, its operands, and where they stand in the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from ptx_lsp.embedded.mapped_text import MappedText
+from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.text import Span
+
+Access: TypeAlias = Literal["read", "write", "both"]
+"""How the block accesses an operand, according to its declaration."""
+Guard: TypeAlias = Callable[[int], bool | None]
+"""Whether code is compiled for an architecture (90 for sm_90); None if that depends on something else."""
+
+
+class Operand(NamedTuple):
+    """An operand of a block."""
+
+    name: str
+    """Its name in the PTX of the block, such as `%0`."""
+    type: str | None
+    """The PTX type of its register; None for a constant, or if the constraint is unknown."""
+    access: Access
+    constraint: str
+    """As written, such as `=r`."""
+    constraint_span: Span
+    expression: str
+    """What the host passes, as written; empty if it does not stand at the block."""
+    expression_span: Span
+    early_clobber: bool = False
+    value: str | None = None
+    """The text of a constant operand, if it is known."""
+    tied_to: str | None = None
+    """The name of the output whose register an input shares."""
+
+
+class Clobber(NamedTuple):
+    """What a block declares to change besides its outputs, such as `memory`."""
+
+    name: str
+    span: Span
+
+
+class Block(NamedTuple):
+    """One block of inline assembly. All places in the host are relative to `start`, so that an edit elsewhere
+    does not change them.
+    """
+
+    host: str
+    """The name of the host."""
+    language: str
+    """The name of the language of the file."""
+    start: int
+    """Where the construct begins."""
+    length: int
+    """The length of the construct."""
+    keyword: Span
+    """The word that makes it inline assembly, such as `asm`: where findings about the whole block stand."""
+    text: MappedText
+    """Its PTX. Operands have their names."""
+    template: Span
+    """From the first literal of the template to the last, in the host."""
+    operands: tuple[Operand, ...] = ()
+    clobbers: tuple[Clobber, ...] = ()
+    is_volatile: bool = False
+    has_operands: bool = True
+    """Whether the host replaces operands in the template."""
+    guard: Guard | None = None
+    """The architectures for which it is compiled, if something restricts them."""
+    target: str | None = None
+    """The target that the host itself names."""
+    operands_known: bool = True
+    """Whether `operands` are all there are. Otherwise any name may be an operand."""
+    is_context_free: bool = True
+    """Whether it depends on nothing but its own characters."""
+
+    @property
+    def span(self) -> Span:
+        """The whole construct in the host."""
+        return Span(self.start, self.start + self.length)
+
+    @property
+    def clobbers_memory(self) -> bool:
+        return any(one.name == "memory" for one in self.clobbers)
+
+    def operand(self, name: str) -> Operand | None:
+        """The operand with a name, such as `%0`."""
+        return next((one for one in self.operands if one.name == name), None)
+
+
+def relative(block: Block) -> Block:
+    """A block whose places were counted from the beginning of the text, with places relative to its start."""
+    by = -block.start
+    return block._replace(
+        keyword=block.keyword.shifted(by),
+        text=block.text.shifted(by),
+        template=block.template.shifted(by),
+        operands=tuple(
+            one._replace(
+                constraint_span=one.constraint_span.shifted(by),
+                expression_span=one.expression_span.shifted(by),
+            )
+            for one in block.operands
+        ),
+        clobbers=tuple(one._replace(span=one.span.shifted(by)) for one in block.clobbers),
+    )

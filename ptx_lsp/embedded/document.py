@@ -1,0 +1,89 @@
+"""The text of a host with the blocks of inline assembly in it, and its updates after edits."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from ptx_lsp.embedded.block import Block
+from ptx_lsp.embedded.host import HostText
+from ptx_lsp.embedded.languages import Language, parser
+from ptx_lsp.embedded.registry import hosts
+from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.text import Edit, Source
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
+
+class HostDocument:
+    """A text in `language`, immutable; `edited` returns a new one."""
+
+    def __init__(
+        self,
+        source: Source,
+        language: Language,
+        off: frozenset[str] = frozenset(),
+        previous: Previous | None = None,
+    ) -> None:
+        """`off` has the names of the hosts to leave out. Raises MissingGrammarError."""
+        self.source = source
+        self.language = language
+        self._off = off
+        data = source.data
+        awake = [
+            host
+            for host in hosts(language.name)
+            if host.name not in off and any(word in data for word in host.words)
+        ]
+        self._tree: Tree | None = None
+        if awake and language.grammar is not None:
+            before = previous.tree if previous is not None else None
+            reader = parser(language.grammar)
+            self._tree = reader.parse(data, before) if before is not None else reader.parse(data)
+        text = HostText(source, language.name, self._tree, previous.blocks if previous is not None else {})
+        found = [block for host in awake for block in host.blocks(text)]
+        found.sort(key=lambda block: block.start)
+        self.blocks: tuple[Block, ...] = tuple(found)
+
+    def edited(self, edit: Edit, source: Source) -> HostDocument:
+        """The document after an edit that leads to `source`."""
+        tree = self._tree
+        if tree is not None:
+            tree = tree.copy()
+            tree.edit(
+                edit.start,
+                edit.end,
+                edit.start + len(edit.replacement),
+                self.source.position(edit.start, "utf-8"),
+                self.source.position(edit.end, "utf-8"),
+                source.position(edit.start + len(edit.replacement), "utf-8"),
+            )
+        kept = {
+            (block.host, moved.start): moved
+            for block in self.blocks
+            if block.is_context_free and (moved := _moved(block, edit)) is not None
+        }
+        return HostDocument(source, self.language, self._off, Previous(tree, kept))
+
+    def block_at(self, offset: int) -> Block | None:
+        """The block that contains `offset`."""
+        index = bisect_right(self.blocks, offset, key=lambda block: block.start) - 1
+        if index >= 0 and offset <= self.blocks[index].span.end:
+            return self.blocks[index]
+        return None
+
+
+class Previous(NamedTuple):
+    """What can be reused of the document before an edit: its tree, and its blocks by host and start."""
+
+    tree: Tree | None
+    blocks: dict[tuple[str, int], Block]
+
+
+def _moved(block: Block, edit: Edit) -> Block | None:
+    """A block after an edit that does not touch it."""
+    start, end = block.span
+    if end < edit.start:
+        return block
+    return block._replace(start=start + edit.growth) if start > edit.end else None

@@ -1,0 +1,64 @@
+"""`asm` in CUDA, C and C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ptx_lsp.embedded.block import Block
+from ptx_lsp.embedded.c_asm import asm_statement
+from ptx_lsp.embedded.c_tokens import add_literal, tokens
+from ptx_lsp.embedded.host import Host, HostText
+from ptx_lsp.embedded.mapped_text import Builder
+from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_KEYWORD = lazy_pattern(rb"\b(?:__asm__|__asm|asm)\b")
+_TEXTS = (
+    "char_literal", "comment", "raw_string_content", "raw_string_literal", "string_content", "string_literal",
+)  # fmt: skip
+"""Nodes in which a keyword is only text."""
+
+
+def blocks(text: HostText) -> Iterator[Block]:
+    """The `asm` statements outside of comments and strings, also those in the definitions of macros."""
+    data, root = text.source.data, text.tree.root_node if text.tree is not None else None
+    macros = partial(_macro, data)
+    end = 0
+    for match in _KEYWORD.finditer(data):
+        keyword = Span(*match.span())
+        if keyword.start < end or (root is not None and _is_text(root, keyword)):
+            continue
+        block = text.known.get(("cuda", keyword.start))
+        if block is None:
+            block = asm_statement(data, keyword, "cuda", text.language, macros)
+        if block is not None:
+            end = block.span.end
+            yield block
+
+
+def _is_text(root: Node, keyword: Span) -> bool:
+    node = root.descendant_for_byte_range(*keyword)
+    return node is not None and node.type in _TEXTS
+
+
+def _macro(data: bytes, name: bytes) -> bytes | None:
+    """The text of a macro without parameters that is defined once, as string literals only."""
+    definition = rb"^[ \t]*#[ \t]*define[ \t]+%b(?!\w)((?:\\\r?\n|[^\n])*)" % re.escape(name)
+    found = re.findall(definition, data, re.MULTILINE)
+    if len(found) != 1 or found[0].startswith(b"("):
+        return None
+    builder, value = Builder(), found[0]
+    for token in tokens(value):
+        if token.kind not in ("string", "raw"):
+            return None
+        add_literal(builder, value, token)
+    return builder.text().data
+
+
+HOST = Host("cuda", ("cuda", "cpp"), (b"asm",), blocks)

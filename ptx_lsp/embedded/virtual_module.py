@@ -1,0 +1,59 @@
+"""A PTX file that has one block of inline assembly as the body of a function.
+
+Operands are registers with their names in the block. Before the block, those that it may read are loaded;
+behind it, those that it may write are stored. ptxas takes `%0` and `$0` as names of registers, so it can
+judge the file, too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptx_lsp.embedded.block import Block
+from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.text import Span
+
+_AT: Final = "$__address"
+_PARAMETER: Final = "$__parameter"
+
+
+class VirtualModule(NamedTuple):
+    """The text of a file with a block in it, which begins at `start`. Same blocks have the same text."""
+
+    data: bytes
+    start: int
+    end: int
+
+    def inside(self, span: Span) -> Span | None:
+        """A range in the block, for one in the file; None if none of it is in the block."""
+        if span.start > self.end or span.end < self.start or span.start < self.start == span.end:
+            return None
+        return Span(max(span.start, self.start) - self.start, min(span.end, self.end) - self.start)
+
+
+def virtual_module(block: Block, version: str, target: str) -> VirtualModule:
+    """The file of a block for a `.version` and a `.target`."""
+    registers: dict[str, list[str]] = {}
+    loads: list[str] = []
+    stores: list[str] = []
+    for operand in block.operands:
+        if operand.type is None:
+            continue
+        registers.setdefault(operand.type, []).append(operand.name)
+        if operand.access != "write":
+            loads.append(f"ld.volatile{operand.type} {operand.name}, [{_AT}];\n")
+        if operand.access != "read":
+            stores.append(f"st.volatile{operand.type} [{_AT}], {operand.name};\n")
+    head = (
+        f".version {version}\n.target {target}\n.address_size 64\n"
+        f".visible .func {_NAME}(.param .b64 {_PARAMETER})\n{{\n.reg .b64 {_AT};\n"
+        + "".join(f".reg {type} {', '.join(names)};\n" for type, names in registers.items())
+        + f"ld.param.b64 {_AT}, [{_PARAMETER}];\n"
+        + "".join(loads)
+    ).encode()
+    tail = ("\n" + "".join(stores) + "ret;\n}\n").encode()
+    text = block.text.data
+    return VirtualModule(head + text + tail, len(head), len(head) + len(text))
+
+
+_NAME: Final = "$__block"

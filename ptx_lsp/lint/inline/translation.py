@@ -1,0 +1,103 @@
+"""Findings about the PTX of a block as findings in its host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from ptx_lsp.lint.checked_block import CheckedBlock
+from ptx_lsp.lint.diagnostic import Diagnostic, Fix, Related
+from ptx_lsp.text import Edit, Span
+
+_OF_NAMES: Final = frozenset(
+    (
+        "dead-write", "undeclared-name", "undefined-function", "undescribed-callee", "uninitialised-read",
+        "unreachable-code", "unused-label", "unused-register", "unused-variable",
+    )
+)  # fmt: skip
+"""Rules that know nothing where unknown statements are in the block."""
+
+
+def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """The findings that lie in the block, and that do not depend on what is unknown. Places are relative to
+    the start of the block.
+    """
+    uncertain = _uncertain(checked)
+    has_unknown_statements = any(hole.start == hole.end for hole in checked.block.text.holes)
+    for one in found:
+        inside = checked.virtual.inside(one.span)
+        if inside is None or any(inside.start <= part.end and part.start <= inside.end for part in uncertain):
+            continue
+        if one.rule in _OF_NAMES and (has_unknown_statements or _names_unknown(checked, inside)):
+            continue
+        yield one._replace(
+            span=checked.block.text.host_span(inside),
+            related=tuple(_related(checked, one.related)),
+            fix=_fix(checked, one.fix) if one.fix is not None else None,
+            alternatives=tuple(
+                fix for each in one.alternatives if (fix := _fix(checked, each)) is not None
+            ),
+        )
+
+
+def _uncertain(checked: CheckedBlock) -> list[Span]:
+    """The statements with something unknown in them."""
+    data = checked.block.text.data
+    found: list[Span] = []
+    for hole in checked.block.text.holes:
+        end = data.find(b";", hole.end)
+        found.append(Span(data.rfind(b";", 0, hole.start) + 1, len(data) if end < 0 else end))
+    return found
+
+
+def _names_unknown(checked: CheckedBlock, inside: Span) -> bool:
+    """Whether a name is a constant that the host knows, or may be one of its operands."""
+    if not checked.block.operands_known:
+        return True
+    name = checked.block.text.data[inside.start : inside.end].decode("latin-1")
+    operand = checked.block.operand(name)
+    return operand is not None and operand.type is None
+
+
+def _related(checked: CheckedBlock, found: Iterable[Related]) -> Iterator[Related]:
+    for one in found:
+        span = checked.host_span(one.span)
+        if span is not None:
+            yield Related(span, one.message)
+
+
+def _fix(checked: CheckedBlock, fix: Fix) -> Fix | None:
+    """The fix in the host; None where the host cannot be edited so."""
+    edits: list[Edit] = []
+    for edit in fix.edits:
+        inside = checked.virtual.inside(Span(edit.start, edit.end))
+        if inside is None or inside.end - inside.start != edit.end - edit.start:
+            return None
+        made = host_edits(checked, Edit(inside.start, inside.end, edit.replacement))
+        if made is None:
+            return None
+        edits += made
+    return fix._replace(edits=tuple(edits))
+
+
+def host_edits(checked: CheckedBlock, edit: Edit) -> list[Edit] | None:
+    """The edits of the host for one of the text of a block: every literal keeps its quotes. None if part of
+    it does not stand in a literal.
+    """
+    text = checked.block.text
+    written = edit.replacement.decode("utf-8", "replace")
+    if edit.start == edit.end:
+        if not text.pieces:
+            return None
+        at = text.host_span(Span(edit.start, edit.start)).start
+        new = text.encode_at(max(0, edit.start - 1))(written)
+        return None if new is None else [Edit(at, at, new.encode())]
+    edits: list[Edit] = []
+    for piece, part, host in text.pieces_in(Span(edit.start, edit.end)):
+        if piece.kind == "hole" or (piece.kind == "replaced" and piece.encode("") is None):
+            return None
+        new = piece.encode(written if part.start == edit.start else "")
+        if new is None:
+            return None
+        edits.append(Edit(host.start, host.end, new.encode()))
+    return edits
