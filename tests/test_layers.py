@@ -68,7 +68,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ptx_lsp.embedded": (
         "mapped_text",
         "block c_tokens languages",
-        "c_asm virtual_module",
+        "c_asm llvm_constraints virtual_module",
         "host",
         "hosts",
         "registry",

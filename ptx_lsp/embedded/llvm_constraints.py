@@ -24,7 +24,7 @@ REGISTER_TYPES: Final = {
 
 
 class Constraints(NamedTuple):
-    """What a string of constraints says."""
+    """The operands and clobbers that a string of constraints describes."""
 
     operands: tuple[Operand, ...]
     clobbers: tuple[Clobber, ...]
@@ -102,7 +102,7 @@ def _operand(
 _REFERENCE = lazy_pattern(
     rb"\$(?:(?P<escaped>[$|)])|\{:(?P<special>\w+)\}|\{(?P<number>\d+)(?::\w)?\})"
 )
-_SPECIAL: Final = {b"uid": b"0", b"comment": b"//", b"private": b"$L__"}
+_SPECIAL: Final = {b"uid": b"0", b"comment": b"//", b"private": b""}
 _OPERAND = lazy_pattern(r"\$(?!\d)")
 
 
