@@ -1,5 +1,5 @@
-"""The inner loops of the analyses over control and data flow (`native/flow.c`). The modules that call them
-define what they compute.
+"""The inner loops of the analyses over control flow, data flow and registers (`native/flow.c`). The modules
+that call them define what they compute.
 """
 
 from collections.abc import Sequence
@@ -82,6 +82,112 @@ class BlockGraph:
 
     def reachable(self, blocks: tuple[int, ...], end: int, /) -> frozenset[int]:
         """Some blocks and those reachable from them, without `end` and what is reachable through it alone."""
+
+class Operands:
+    """The virtual registers and flags that the machine instructions of a straight-line region read and write,
+    and those that are live after it. A flag is a register without virtual registers, or a guard.
+
+    `uses` to `guards` are as in `FunctionInstructions`; `of_registers`, `allocated` and `is_eliminated` as in
+    `MachineCode`. Eliminated instructions are left out.
+    """
+
+    def __new__(
+        cls,
+        uses: list[tuple[int, ...]],
+        defs: list[tuple[int, ...]],
+        partial_defs: list[tuple[int, ...]],
+        guards: list[int],
+        of_registers: list[tuple[int, ...]],
+        allocated: list[tuple[int, ...]],
+        is_eliminated: bytearray,
+        first: int,
+        end: int,
+        live_out: list[int],
+        /,
+    ) -> Operands: ...
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The instructions."""
+
+    @property
+    def used(self) -> int:
+        """The number of virtual registers that the instructions read, counted for each."""
+
+    @property
+    def defined(self) -> int:
+        """The number of virtual registers that the instructions write, counted for each."""
+
+    def unrolled(self, factor: int, is_jump: bytes, /) -> Operands:
+        """The region so many times. Each turn has its own virtual registers for what it defines; the last one
+        has those of the text, and alone the jumps.
+        """
+
+    def profile(
+        self, order: list[int], additional: list[int], is_folded: bytes, /
+    ) -> tuple[list[int], list[int]]:
+        """By turn in an order: the virtual registers live before the instruction, or after it together with
+        those that it reads unless they are folded into it; and the additional ones. And by how many more are
+        live after it than before it.
+        """
+
+    def min_pressure_order(self, graph: DependenceGraph, /) -> list[int]:
+        """The order of minimal pressure (`list_scheduling`, 2)."""
+
+class DependenceGraph:
+    """The dependence graph of a straight-line region, by position.
+
+    `accesses` are None, or how an instruction accesses memory (`MemoryEffect`), and numbers for the state
+    space, the base (0 if it is unknown) and the place. `is_ended`: whether the last instruction ends the
+    block.
+    """
+
+    def __new__(
+        cls,
+        operands: Operands,
+        cycles: list[int],
+        flag_cycles: int,
+        accesses: list[tuple[int, int, int, int] | None],
+        is_ended: bool,
+        /,
+    ) -> DependenceGraph: ...
+    @property
+    def edges(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """The instructions that must wait for each, with the minimum number of cycles."""
+
+    @property
+    def critical_path(self) -> tuple[int, ...]:
+        """The cycles from the start of each instruction to the end of the longest dependent chain."""
+
+    def hoisted(
+        self,
+        order: list[int],
+        live: list[int],
+        sizes: list[int],
+        limit: int,
+        window: int,
+        tries: int,
+        /,
+    ) -> int:
+        """The most registers that are live if instructions are hoisted (`list_scheduling`, 3). `live` and
+        `sizes` are the profile of the order; the first `tries` instructions that are ready are tried.
+        """
+
+def machine_block(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    of_registers: list[tuple[int, ...]],
+    allocated: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    additional: dict[InstructionKind, int],
+    first: int,
+    end: int,
+    live_after: list[int],
+    /,
+) -> tuple[tuple[int, ...], tuple[int, ...], int, int, bool]:
+    """The fields of `MachineBlock` for the instructions from `first` up to `end` (exclusive)."""
 
 def block_summary(
     uses: list[tuple[int, ...]],

@@ -1,9 +1,10 @@
-/* The module `analyses._flow`, see `_flow.pyi`: the inner loops of the analyses over control and data flow. The
- * modules in Python that call them define what they compute. */
+/* The module `analyses._flow`, see `_flow.pyi`: the inner loops of the analyses over control flow, data flow and
+ * registers. The modules in Python that call them define what they compute. */
 
 #include "block_graph.h"
 #include "block_summary.h"
 #include "dominance.h"
+#include "hoisting.h"
 #include "regions.h"
 #include "values.h"
 
@@ -19,6 +20,7 @@ static PyMethodDef functions[] = {
     {"control_dependences", control_dependences, METH_VARARGS, NULL},
     {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
+    {"machine_block", machine_block, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_flow", NULL, -1, functions, NULL, NULL, NULL, NULL};
@@ -37,7 +39,9 @@ PyMODINIT_FUNC PyInit__flow(void) {
   block_summary_type = added_type(found, &block_summary_spec, "BlockSummary");
   PyTypeObject *graph_type = added_type(found, &block_graph_spec, "BlockGraph");
   instruction_values_type = added_type(found, &instruction_values_spec, "InstructionValues");
-  if (is_ready() && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
+  operands_type = added_type(found, &operands_spec, "Operands");
+  dependence_graph_type = added_type(found, &dependence_graph_spec, "DependenceGraph");
+  if (is_ready() && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
     without_values = new_values(NO_ITEMS, NO_ITEMS, NO_ITEMS, ABSENT, ABSENT, ABSENT);
   if (without_values == NULL || graph_type == NULL) Py_CLEAR(found);
   Py_XDECREF((PyObject *)graph_type);

@@ -49,6 +49,17 @@ static PyObject *tuple_of_numbers(const Py_ssize_t *numbers, Py_ssize_t size) {
   return found;
 }
 
+/* A list of `size` numbers. */
+static PyObject *list_of_numbers(const Py_ssize_t *numbers, Py_ssize_t size) {
+  PyObject *found = PyList_New(size);
+  for (Py_ssize_t n = 0; found != NULL && n < size; n++) {
+    PyObject *number = PyLong_FromSsize_t(numbers[n]);
+    if (number == NULL) Py_CLEAR(found);
+    else PyList_SetItem(found, n, number);
+  }
+  return found;
+}
+
 /* `size` zeroed items, in memory that `PyMem_Free` frees; NULL with an exception. */
 static void *zeroed(Py_ssize_t size, size_t each) {
   void *found = PyMem_Calloc(size ? size : 1, each);

@@ -24,15 +24,6 @@ static Py_ssize_t *read_parents(PyObject *tuple, Py_ssize_t size) {
 }
 
 /* A list of `size` numbers. */
-static PyObject *list_of_numbers(const Py_ssize_t *numbers, Py_ssize_t size) {
-  PyObject *found = PyList_New(size);
-  for (Py_ssize_t n = 0; found != NULL && n < size; n++) {
-    PyObject *number = PyLong_FromSsize_t(numbers[n]);
-    if (number == NULL) Py_CLEAR(found);
-    else PyList_SetItem(found, n, number);
-  }
-  return found;
-}
 
 static PyObject *subtrees(PyObject *Py_UNUSED(module), PyObject *parents) {
   Py_ssize_t size = PyTuple_Size(parents), count = 0, left = 0;

@@ -4,8 +4,8 @@
    latency (true dependence); on earlier reads of registers that it redefines (anti-dependence); and on
    earlier writes of the same register (output dependence).
 2. A load depends on earlier stores to the same state space. A store depends on earlier loads and stores.
-   Accesses to the same base at different offsets are independent. Only the nearest accesses are considered
-   (`NEAREST`). Loads of constant memory (`.const`, `.param`, `.nc`) have no memory dependence.
+   Accesses to the same base at different offsets are independent. Only the nearest 32 accesses are
+   considered. Loads of constant memory (`.const`, `.param`, `.nc`) have no memory dependence.
 3. Barriers, fences, calls and volatile accesses are ordered with all memory accesses.
 4. The terminator of a block depends on all other instructions.
 
@@ -14,17 +14,17 @@ The latencies approximate those of current GPUs, in cycles. Only their ratios ma
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from analyses.registers.machine_instructions import MachineInstruction
+from analyses._flow import DependenceGraph, Operands
+from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.virtual_registers import constant
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
-
-NEAREST: Final = 32
 
 _MEMORY: Final = frozenset(
     {
@@ -37,7 +37,7 @@ _ORDERS: Final = frozenset(
     {"bar", "barrier", "membar", "fence", "call", "wgmma", "tcgen05", "griddepcontrol"}
 )
 _LAST: Final = frozenset({"bra", "brx", "ret", "exit", "trap"})
-_SPACES: Final = (".shared", ".global", ".local", ".const", ".param")
+_SPACES: Final = (".shared", ".global", ".local", ".const", ".param", "")
 _FLAG_CYCLES: Final = 6
 _CYCLES: Final = {
     "ld": 300, "ldu": 300, "atom": 400, "tex": 400, "tld4": 400, "suld": 400, "shfl": 25, "vote": 12,
@@ -48,35 +48,69 @@ _CYCLES: Final = {
 _NEAR_SPACES: Final = {".shared": 30, ".const": 30, ".param": 30, ".local": 60}
 
 
-class DependenceEdge(NamedTuple):
-    """An instruction that must wait for another, and the minimum number of cycles."""
+class MemoryEffect(IntEnum):
+    """How an instruction accesses memory; `DependenceGraph` knows the same numbers."""
 
-    successor: int
+    NONE = 0
+    LOAD = 1
+    STORE = 2
+    """Also what both loads and stores."""
+    BARRIER = 3
+
+
+class SchedulingClass(NamedTuple):
+    """The properties that instructions of the same shape share."""
+
     latency: int
+    latency_without_operands: int
+    effect: MemoryEffect
+    space: int
+    ends_block: bool
 
 
-class DependenceGraph:
-    """For each instruction of the region, by position: its dependents, the number of its dependences, and the
-    length of its critical path.
-    """
-
-    __slots__ = ("critical_path", "predecessor_counts", "successors")
-
-    def __init__(
-        self,
-        successors: tuple[tuple[DependenceEdge, ...], ...],
-        predecessor_counts: tuple[int, ...],
-        critical_path: tuple[int, ...],
-    ) -> None:
-        self.successors: Final = successors
-        self.predecessor_counts: Final = predecessor_counts
-        self.critical_path: Final = critical_path
-        """The cycles from the start of each instruction to the end of the longest dependent chain."""
+@lru_cache(maxsize=1 << 15)
+def scheduling_class(shape: Shape) -> SchedulingClass:
+    """The scheduling class of the instructions of a shape."""
+    spelling = shape.spelling
+    space = _space(spelling)
+    return SchedulingClass(
+        latency(spelling, False),
+        latency(spelling, True),
+        _effect(shape.opcode, spelling, space),
+        _SPACES.index(space),
+        shape.opcode in _LAST,
+    )
 
 
-def dependence_graph(operations: Sequence[MachineInstruction]) -> DependenceGraph:
+def dependence_graph(flow: FunctionInstructions, operands: Operands) -> DependenceGraph:
     """The dependence graph of a straight-line region."""
-    return _Builder(operations).build()
+    numbers, kinds = operands.numbers, flow.kinds
+    classes = [scheduling_class(kinds[number].shape) for number in numbers]
+    cycles = [
+        one.latency if flow.uses[number] else one.latency_without_operands
+        for number, one in zip(numbers, classes, strict=True)
+    ]
+    is_ended = bool(classes) and classes[-1].ends_block
+    return DependenceGraph(
+        operands, cycles, _FLAG_CYCLES, _accesses(flow, numbers, classes), is_ended
+    )
+
+
+def _accesses(
+    flow: FunctionInstructions, numbers: Sequence[int], classes: Sequence[SchedulingClass]
+) -> list[tuple[int, int, int, int] | None]:
+    """The memory access of each instruction (2): its effect, and numbers for its space, base and place."""
+    bases: dict[str, int] = {"": 0}
+    places: dict[tuple[str, int], int] = {}
+    found: list[tuple[int, int, int, int] | None] = []
+    for number, one in zip(numbers, classes, strict=True):
+        if not one.effect:
+            found.append(None)
+            continue
+        base, offset = _base_and_offset(flow.body.instructions[number])
+        place = places.setdefault((base, offset), len(places))
+        found.append((one.effect, one.space, bases.setdefault(base, len(bases)), place))
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -96,114 +130,31 @@ def _space(spelling: str) -> str:
     return next((space for space in _SPACES if space in spelling), "")
 
 
-class _MemoryReference(NamedTuple):
-    number: int
-    base: str
-    offset: int
-
-    def may_alias(self, other: _MemoryReference) -> bool:
-        """Whether both may access the same memory."""
-        return self.base != other.base or not self.base or self.offset == other.offset
-
-
-class _Builder:
-    def __init__(self, operations: Sequence[MachineInstruction]) -> None:
-        self.operations = operations
-        self.after: list[list[DependenceEdge]] = [[] for _ in operations]
-        self.waits_for = [0] * len(operations)
-        self.cycles = [
-            latency(operation.instruction.spelling, not operation.instruction.uses)
-            for operation in operations
-        ]
-        self.written: dict[int, int] = {}
-        self.readers: defaultdict[int, list[int]] = defaultdict(list)
-        self.loads: defaultdict[str, list[_MemoryReference]] = defaultdict(list)
-        self.stores: defaultdict[str, list[_MemoryReference]] = defaultdict(list)
-        self.since_order: list[int] = []
-        self.order = -1
-
-    def build(self) -> DependenceGraph:
-        for number, operation in enumerate(self.operations):
-            self.values(number, operation)
-            self.memory(number, operation)
-        if self.operations and self.operations[-1].instruction.opcode in _LAST:
-            last = len(self.operations) - 1
-            for number in range(last):
-                if not self.after[number]:
-                    self.edge(number, last, 0)
-        urgency = [0] * len(self.operations)
-        for number in range(len(urgency) - 1, -1, -1):
-            longest = self.cycles[number]
-            for other, cycles in self.after[number]:
-                if cycles + urgency[other] > longest:
-                    longest = cycles + urgency[other]
-            urgency[number] = longest
-        return DependenceGraph(tuple(map(tuple, self.after)), tuple(self.waits_for), tuple(urgency))
-
-    def edge(self, earlier: int, later: int, cycles: int) -> None:
-        if earlier != later:
-            self.after[earlier].append(DependenceEdge(later, cycles))
-            self.waits_for[later] += 1
-
-    def values(self, number: int, operation: MachineInstruction) -> None:
-        written, readers = self.written, self.readers
-        for word in operation.uses | operation.partial_defs if operation.partial_defs else operation.uses:
-            if word in written:
-                self.edge(written[word], number, self.cycles[written[word]])
-        for word in operation.uses:
-            readers[word].append(number)
-        for flag in operation.flags_read:
-            key = -2 - flag
-            if key in written:
-                self.edge(written[key], number, _FLAG_CYCLES)
-            readers[key].append(number)
-        for key in (*operation.defs, *(-2 - flag for flag in operation.flags_written)):
-            for reader in readers.pop(key, ()):
-                self.edge(reader, number, 0)
-            if key in written:
-                self.edge(written[key], number, 1)
-            written[key] = number
-
-    def memory(self, number: int, operation: MachineInstruction) -> None:
-        spelling, opcode = operation.instruction.spelling, operation.instruction.opcode
-        if opcode in _ORDERS or ".volatile" in spelling:
-            for since in self.since_order:
-                self.edge(since, number, 0)
-            if self.order >= 0:
-                self.edge(self.order, number, 0)
-            self.order = number
-            self.since_order = []
-            self.loads.clear()
-            self.stores.clear()
-        elif opcode in _MEMORY:
-            space = _space(spelling)
-            if ".nc" in spelling or (opcode == "ld" and space in (".const", ".param")):
-                return
-            if self.order >= 0:
-                self.edge(self.order, number, 0)
-            self.since_order.append(number)
-            access = _memory_reference(number, operation)
-            is_load = opcode in _LOADS or (opcode == "wmma" and ".load" in spelling)
-            earlier = [*self.stores[space][-NEAREST:]]
-            if not is_load:
-                earlier += self.loads[space][-NEAREST:]
-            for other in earlier:
-                if other.may_alias(access):
-                    self.edge(other.number, number, 0)
-            (self.loads if is_load else self.stores)[space].append(access)
+def _effect(opcode: str, spelling: str, space: str) -> MemoryEffect:
+    if opcode in _ORDERS or ".volatile" in spelling:
+        return MemoryEffect.BARRIER
+    if (
+        opcode not in _MEMORY
+        or ".nc" in spelling
+        or (opcode == "ld" and space in (".const", ".param"))
+    ):
+        return MemoryEffect.NONE
+    is_load = opcode in _LOADS or (opcode == "wmma" and ".load" in spelling)
+    return MemoryEffect.LOAD if is_load else MemoryEffect.STORE
 
 
-def _memory_reference(number: int, operation: MachineInstruction) -> _MemoryReference:
-    for operand in operation.instruction.node.operands:
+def _base_and_offset(node: nodes.Instruction) -> tuple[str, int]:
+    """The base of the address that an instruction accesses, and the constant that is added to it."""
+    for operand in node.operands:
         match operand:
             case nodes.Address(items=(nodes.Name(text=base), *_)):
-                return _MemoryReference(number, base, 0)
+                return base, 0
             case nodes.Address(
                 items=(nodes.Binary(operator=sign, left=nodes.Name(text=base), right=right), *_)
             ):
                 offset = constant(right)
                 if offset is not None:
-                    return _MemoryReference(number, base, -offset if sign == "-" else offset)
+                    return base, -offset if sign == "-" else offset
             case _:
                 pass
-    return _MemoryReference(number, "", 0)
+    return "", 0

@@ -1,11 +1,17 @@
-"""The virtual registers that the machine instructions of each basic block read and write, as sets."""
+"""The virtual registers that the machine instructions of each basic block read and write.
+
+1. Going back over a block, a definition ends the life of the virtual registers that it allocates, unless it
+   is partial, and a use makes those that the register holds live.
+2. The pressure at an instruction is the number of virtual registers that are live before it, those that it
+   defines, and the most that it needs besides (`most_additional_registers`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Final
 
-from analyses.bitset import EMPTY
+from analyses._flow import Operands, machine_block
 from analyses.instructions.instruction_kind import InstructionKind
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.machine_kind import most_additional_registers
@@ -17,26 +23,28 @@ NO_REGISTER = -1
 class MachineBlock:
     """The virtual registers of one block. It is the same object as long as the machine instructions are
     unchanged.
-
-    `pressure` bounds the registers that the block needs in text order, without those that are live after it,
-    and `results` those that it defines. `has_pair`: whether an instruction defines several registers.
     """
 
     __slots__ = ("defined", "has_pair", "pressure", "results", "upward_exposed")
 
     def __init__(
         self,
-        upward_exposed: frozenset[int],
-        defined: frozenset[int],
+        upward_exposed: tuple[int, ...],
+        defined: tuple[int, ...],
         pressure: int,
         results: int,
         has_pair: bool,
     ) -> None:
         self.upward_exposed = upward_exposed
+        """Those that it reads before it has completely written them."""
         self.defined = defined
+        """Those that it completely writes."""
         self.pressure = pressure
+        """A bound for the registers that it needs in text order, without those that are live after it."""
         self.results = results
+        """How many registers its definitions need."""
         self.has_pair = has_pair
+        """Whether an instruction defines several registers."""
 
 
 class MachineCode:
@@ -45,8 +53,8 @@ class MachineCode:
     def __init__(
         self,
         flow: FunctionInstructions,
-        of_registers: Sequence[tuple[int, ...]],
-        allocated: Sequence[tuple[int, ...]],
+        of_registers: list[tuple[int, ...]],
+        allocated: list[tuple[int, ...]],
         is_eliminated: bytearray,
     ) -> None:
         self.flow: Final = flow
@@ -58,40 +66,25 @@ class MachineCode:
         """By instruction."""
         self._more: Final = _more(flow)
 
-    def block(self, first: int, end: int, live_after: Collection[int] = EMPTY) -> MachineBlock:
+    def block(self, first: int, end: int, live_after: Collection[int] = ()) -> MachineBlock:
         """The block of the instructions from `first` up to `end` (exclusive). The registers that are live
         after it count if they are given.
         """
-        flow, values, allocated = self.flow, self.of_registers, self.allocated
-        is_eliminated, more = self.is_eliminated, self._more
-        kinds, uses, defs, partial_defs = flow.kinds, flow.uses, flow.defs, flow.partial_defs
-        live = set(live_after)
-        defined: set[int] = set()
-        pressure = results = 0
-        has_pair = False
-        for number in range(end - 1, first - 1, -1):
-            if is_eliminated[number]:
-                continue
-            size = 0
-            for register in defs[number]:
-                words = values[register]
-                if words is allocated[register]:
-                    size += len(words)
-                    if not partial_defs[number] or register not in partial_defs[number]:
-                        live.difference_update(words)
-                        defined.update(words)
-            for register in uses[number]:
-                live.update(values[register])
-            now = len(live) + size
-            if kinds[number] in more:
-                now += more[kinds[number]]
-            if now > pressure:
-                pressure = now
-            if size > 1 and not has_pair:
-                has_pair = len({word for one in defs[number] for word in self.defined_by(one)}) > 1
-            results += size
-        live.discard(NO_REGISTER)
-        return MachineBlock(frozenset(live), frozenset(defined), pressure, results, has_pair)
+        flow = self.flow
+        return MachineBlock(
+            *machine_block(
+                flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
+                self.allocated, self.is_eliminated, self._more, first, end, list(live_after),
+            )
+        )  # fmt: skip
+
+    def operands(self, first: int, end: int, live_out: Collection[int]) -> Operands:
+        """The operands of these machine instructions, with the registers that are live after them."""
+        flow = self.flow
+        return Operands(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, self.of_registers, self.allocated,
+            self.is_eliminated, first, end, list(live_out),
+        )  # fmt: skip
 
     def defined_by(self, register: int) -> tuple[int, ...]:
         """The virtual registers that a definition of `register` allocates."""

@@ -65,18 +65,21 @@ def machine_instruction(left: VirtualRegisters, number: int) -> MachineInstructi
     return MachineInstruction(
         step, frozenset(reads), frozenset(writes), frozenset(keeps) if keeps else EMPTY,
         tuple(flags_read), tuple(flags_written),
-        _materialised_constants(left, step) if step.opcode == "st" else 0,
+        materialised_constants(left, step.node) if step.opcode == "st" else 0,
     )  # fmt: skip
 
 
-def _materialised_constants(left: VirtualRegisters, step: InstructionInfo) -> int:
-    """A store takes its values from registers; only a single zero already is one."""
-    if ".param" in step.spelling or len(step.node.operands) < 2:
+def materialised_constants(left: VirtualRegisters, store: nodes.Instruction) -> int:
+    """The registers for constants that a store cannot encode: it takes its values from registers, and only a
+    single zero already is one.
+    """
+    spelling = store.opcode.text
+    if ".param" in spelling or len(store.operands) < 2:
         return 0
-    source = step.node.operands[1]
+    source = store.operands[1]
     items = source.items if isinstance(source, nodes.Vector) else (source,)
     code = left.code
-    size = 2 if "64" in step.spelling else 1
+    size = 2 if "64" in spelling else 1
     zeros = others = held = 0
     for item in items:
         register = register_of(left.code.flow, item)

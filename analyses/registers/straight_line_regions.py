@@ -18,22 +18,15 @@ from collections.abc import Iterator, Sequence
 from sys import maxsize
 from typing import Final
 
+from analyses._flow import Operands
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.uses_and_defs import instructions
-from analyses.registers.list_scheduling import (
-    Key,
-    RegionCode,
-    StraightLineRegion,
-    most_registers_named,
-)
-from analyses.registers.machine_blocks import MachineBlock
-from analyses.registers.machine_instructions import (
-    MachineInstruction,
-    assigned_constant,
-    machine_instructions,
-)
+from analyses.registers.list_scheduling import Key, StraightLineRegion
+from analyses.registers.machine_blocks import MachineBlock, MachineCode
+from analyses.registers.machine_instructions import assigned_constant
+from analyses.registers.region_code import RegionCode, additional_registers, region_code
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import VirtualRegisters, constant, virtual_registers
 from ptx_lsp.facts import Previous, fact, incremental_fact
@@ -97,8 +90,9 @@ def _sources(function: Function) -> Iterator[_Source]:
         if loop is not None:
             members = [graph.blocks[one] for one in sorted(loop.blocks)]
             count = trip_count(function, loop)
-            body = machine_instructions(left, range(members[0].first, members[-1].end)) if count else []
-            factor = _unroll_factor(body, count) if count else 1
+            factor = (
+                _unroll_factor(left.code, members[0].first, members[-1].end, count) if count else 1
+            )
             if factor > 1:
                 done.update(loop.blocks)
                 behind = alive.bits_of_any([
@@ -134,15 +128,23 @@ class _Source(NamedTuple):
         live = self.behind.bit_count()
         if self.factor == 1:
             return StraightLineRegion(live + self.blocks[0].pressure, self.blocks[0].results, self)
-        operations = self.read().instructions
-        bound = live + sum(most_registers_named(one) for one in operations)
-        return StraightLineRegion(bound, sum(len(one.defs) for one in operations), self)
+        operands = self.operands(frozenset())
+        more = sum(additional_registers(self.left, operands.numbers))
+        bound = live + operands.used + 2 * operands.defined + more  # as if all were live at once
+        return StraightLineRegion(bound, operands.defined, self)
+
+    def operands(self, live_out: frozenset[int]) -> Operands:
+        found = self.left.code.operands(self.first, self.end, live_out)
+        if self.factor == 1:
+            return found
+        kinds = self.left.code.flow.kinds
+        return found.unrolled(
+            self.factor, bytes([kinds[one].opcode == "bra" for one in found.numbers])
+        )
 
     def read(self) -> RegionCode:
-        body = machine_instructions(self.left, range(self.first, self.end))
-        if self.factor > 1:
-            body = _unrolled(body, self.factor, self.left.number_of_all)
-        return RegionCode(body, self.sets.members(self.behind))
+        live_out = self.sets.members(self.behind)
+        return region_code(self.left, self.operands(live_out), live_out)
 
     def pressure(self) -> int:
         if self.factor > 1:
@@ -177,34 +179,19 @@ def _nounroll_blocks(function: Function) -> set[int]:
     return found
 
 
-def _unroll_factor(body: Sequence[MachineInstruction], count: int) -> int:
-    if any(operation.instruction.opcode in _NOT_UNROLLED for operation in body):
+def _unroll_factor(code: MachineCode, first: int, end: int, count: int) -> int:
+    kinds = [
+        kind
+        for kind, is_eliminated in zip(
+            code.flow.kinds[first:end], code.is_eliminated[first:end], strict=True
+        )
+        if not is_eliminated
+    ]
+    if any(kind.opcode in _NOT_UNROLLED for kind in kinds):
         return 1
-    if count * len(body) <= FULL_UNROLL_LIMIT:
+    if count * len(kinds) <= FULL_UNROLL_LIMIT:
         return count
-    return next((factor for factor in _FACTORS if factor * len(body) <= PARTIAL_UNROLL_LIMIT), 1)
-
-
-def _unrolled(body: Sequence[MachineInstruction], factor: int, first_word: int) -> list[MachineInstruction]:
-    """`body` so many times; the words of all turns but the last are new, from `first_word` on."""
-    now: dict[int, int] = {}
-    found: list[MachineInstruction] = []
-    for turn in range(factor):
-        is_last = turn == factor - 1
-        for operation in body:
-            if operation.instruction.opcode == "bra" and not is_last:
-                continue
-            reads = {now.get(word, word) for word in operation.uses | operation.partial_defs}
-            for word in operation.defs:
-                now[word] = word if is_last else first_word
-                first_word += 0 if is_last else 1
-            writes = frozenset(now[word] for word in operation.defs)
-            found.append(
-                operation._replace(
-                    uses=frozenset(reads), defs=writes, partial_defs=frozenset()
-                )
-            )
-    return found
+    return next((factor for factor in _FACTORS if factor * len(kinds) <= PARTIAL_UNROLL_LIMIT), 1)
 
 
 class _InductionVariable:

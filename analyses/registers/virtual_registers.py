@@ -60,11 +60,6 @@ class VirtualRegisters(NamedTuple):
     edit.
     """
 
-    @property
-    def number_of_all(self) -> int:
-        """The number of virtual registers, also of those that nothing needs."""
-        return sum(map(len, self.code.allocated))
-
 
 @incremental_fact
 def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | None) -> VirtualRegisters:
@@ -105,7 +100,7 @@ class _Coalescing:
         self,
         function: Function,
         flow: FunctionInstructions,
-        allocated: Sequence[tuple[int, ...]],
+        allocated: list[tuple[int, ...]],
         defined: Definitions,
     ) -> None:
         self.function = function

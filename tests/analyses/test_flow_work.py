@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from analyses._flow import Operands
 from analyses.control_flow.cfg import STRAIGHT, cfg
 from analyses.control_flow.dominance import dominance
 from analyses.dataflow.ambiguous_registers import ambiguous_registers
@@ -11,13 +12,13 @@ from analyses.dataflow.dead_writes import dead_writes
 from analyses.dataflow.definite_assignment import uninitialized_reads
 from analyses.dataflow.phi_placement import phi_placement
 from analyses.instructions.uses_and_defs import FunctionInstructions
-from analyses.registers import machine_instructions
+from analyses.registers import straight_line_regions as straight_line_regions_module
 from analyses.registers.list_scheduling import (
     StraightLineRegion,
     most_registers,
     most_registers_with_hoisting,
 )
-from analyses.registers.machine_instructions import MachineInstruction
+from analyses.registers.region_code import RegionCode
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_registers import VirtualRegisters
 from analyses.well_formed import is_well_formed
@@ -98,13 +99,13 @@ def test_regions_that_cannot_decide_are_not_scheduled(monkeypatch: pytest.Monkey
     head = "    ld.param.u64 %rd1, [out];\n    mov.u32 %r1, %tid.x;\n"
     function = _function(head + small + large + "    st.global.b32 [%rd1], %r1;\n    ret;\n}\n")
     lowered: list[int] = []
-    lower = machine_instructions.machine_instruction
+    lower = straight_line_regions_module.region_code
 
-    def noted(left: VirtualRegisters, number: int) -> MachineInstruction:
-        lowered.append(number)
-        return lower(left, number)
+    def noted(left: VirtualRegisters, operands: Operands, live_out: frozenset[int]) -> RegionCode:
+        lowered.extend(operands.numbers)
+        return lower(left, operands, live_out)
 
-    monkeypatch.setattr(machine_instructions, "machine_instruction", noted)
+    monkeypatch.setattr(straight_line_regions_module, "region_code", noted)
     regions = straight_line_regions(function)
     assert len(regions) == 22
     assert not lowered
@@ -119,7 +120,7 @@ def test_regions_that_cannot_decide_are_not_scheduled(monkeypatch: pytest.Monkey
     least = most_registers(regions, False)
     assert most_registers_with_hoisting(regions, 20, False) >= least
     assert len({id(one) for one in scheduled}) == 1
-    assert len(lowered) == len(scheduled[0].instructions)
+    assert len(lowered) == len(scheduled[0].code.operands.numbers)
     monkeypatch.undo()
     assert least == max(one.min_registers(False) for one in regions)
     for limit in (3, 10, 20, 99):

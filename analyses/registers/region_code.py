@@ -1,0 +1,78 @@
+"""The machine instructions of a straight-line region, as far as scheduling needs them.
+
+An instruction needs more registers than its operands during its execution: for constants that it cannot
+encode (`materialised_constants`), and for the sequence of machine instructions that implements it
+(`scratch_registers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from analyses._flow import DependenceGraph, Operands
+from analyses.registers.dependence import dependence_graph
+from analyses.registers.machine_instructions import materialised_constants
+from analyses.registers.machine_kind import scratch_registers
+from analyses.registers.virtual_registers import VirtualRegisters
+from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.syntax import nodes
+
+_SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt"})
+_WITH_MORE: Final = _SEQUENCES | {"st"}
+_SUMS: Final = frozenset({"add.s64", "add.u64"})
+
+
+class PressureProfile(NamedTuple):
+    """For each instruction of an order: the virtual registers live around it, and by how many registers
+    hoisting it raises the pressure at the instructions that it overtakes.
+    """
+
+    live: list[int]
+    sizes: list[int]
+
+
+class RegionCode(NamedTuple):
+    """The machine instructions of a region, by position, and the virtual registers live after them."""
+
+    operands: Operands
+    additional: list[int]
+    """The registers that each needs besides its operands."""
+    is_sum: bytes
+    """Which ones may read an operand from the constant bank."""
+    dependence: DependenceGraph
+    live_out: frozenset[int]
+
+    @property
+    def text_order(self) -> list[int]:
+        return list(range(len(self.additional)))
+
+    def profile(self, order: list[int], is_banked: bool) -> PressureProfile:
+        """The pressure profile of an order."""
+        is_folded = self.is_sum if is_banked else bytes(len(order))
+        return PressureProfile(*self.operands.profile(order, self.additional, is_folded))
+
+
+def region_code(left: VirtualRegisters, operands: Operands, live_out: frozenset[int]) -> RegionCode:
+    """The machine instructions with these operands."""
+    flow, numbers = left.code.flow, operands.numbers
+    is_sum = bytes([flow.kinds[number].shape.spelling in _SUMS for number in numbers])
+    additional = additional_registers(left, numbers)
+    return RegionCode(operands, additional, is_sum, dependence_graph(flow, operands), live_out)
+
+
+def additional_registers(left: VirtualRegisters, numbers: Sequence[int]) -> list[int]:
+    """The registers that each instruction needs besides its operands."""
+    kinds = left.code.flow.kinds
+    return [
+        _additional(left, number) if kinds[number].opcode in _WITH_MORE else 0 for number in numbers
+    ]
+
+
+def _additional(left: VirtualRegisters, number: int) -> int:
+    flow = left.code.flow
+    node, kind = flow.body.instructions[number], flow.kinds[number]
+    if kind.opcode == "st":
+        return materialised_constants(left, node)
+    by_constant = any(isinstance(operand, nodes.Number) for operand in node.operands[2:])
+    return scratch_registers(kind.shape.spelling, by_constant)

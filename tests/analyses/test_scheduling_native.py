@@ -1,0 +1,386 @@
+"""The pressure and scheduling of machine code, which are in C, agree with simple definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from random import Random
+
+import pytest
+
+from analyses._flow import DependenceGraph, Operands, machine_block
+from analyses.instructions.instruction_kind import InstructionKind
+from analyses.registers.list_scheduling import WINDOW
+from ptx_lsp.named_tuple import NamedTuple
+
+_FLAG_CYCLES = 6
+_TRIES = 8
+
+Access = tuple[int, int, int, int] | None
+Words = tuple[int, ...]
+
+
+class Operation(NamedTuple):
+    uses: frozenset[int]
+    defs: frozenset[int]
+    kept: frozenset[int]
+    flags_read: frozenset[int]
+    flags_written: frozenset[int]
+
+
+class Code:
+    """The machine code of a function with a few registers: of one word, of two, shared, or without words."""
+
+    def __init__(self, choice: Random, count: int) -> None:
+        self.allocated: list[Words] = [
+            (),
+            (),
+            (0,),
+            (1,),
+            (2,),
+            (3,),
+            (4, 5),
+            (6, 7),
+            (8, 9),
+            (10,),
+            (11,),
+        ]
+        self.values = list(self.allocated)
+        self.values[4] = self.values[2]
+        self.values[8] = (self.values[6][1], -1)
+        self.values[9] = ()
+        registers = range(len(self.allocated))
+        self.uses = [tuple(choice.choices(registers, k=choice.randrange(4))) for _ in range(count)]
+        self.defs = [tuple(choice.choices(registers, k=choice.randrange(3))) for _ in range(count)]
+        self.partial = [
+            tuple(one for one in defs if choice.random() < 0.2) if choice.random() < 0.3 else ()
+            for defs in self.defs
+        ]
+        self.guards = [choice.choice((-1, -1, 0, 1)) for _ in range(count)]
+        self.is_eliminated = bytearray(choice.random() < 0.1 for _ in range(count))
+        self.live_out = sorted(choice.sample(range(14), choice.randrange(6)))
+
+    def defined(self, registers: Sequence[int]) -> frozenset[int]:
+        own = [one for one in registers if self.values[one] is self.allocated[one]]
+        return frozenset(word for one in own for word in self.values[one])
+
+    def operations(self) -> list[Operation]:
+        def flags(registers: Sequence[int]) -> set[int]:
+            return {-2 - one for one in registers if not self.allocated[one]}
+
+        return [
+            Operation(
+                frozenset(word for one in uses for word in self.values[one]) - {-1},
+                self.defined(defs),
+                self.defined(partial),
+                frozenset(flags(uses) | ({-2 - guard} if guard >= 0 else set())),
+                frozenset(flags(defs)),
+            )
+            for uses, defs, partial, guard, gone in zip(
+                self.uses, self.defs, self.partial, self.guards, self.is_eliminated, strict=True
+            )
+            if not gone
+        ]
+
+    def operands(self) -> Operands:
+        return Operands(
+            self.uses, self.defs, self.partial, self.guards, self.values, self.allocated,
+            self.is_eliminated, 0, len(self.uses), self.live_out,
+        )  # fmt: skip
+
+
+def _profile(
+    operations: Sequence[Operation], live_out: Sequence[int], order: list[int], folded: bytes
+) -> tuple[list[int], list[int]]:
+    live = set(live_out)
+    around, sizes = [0] * len(order), [0] * len(order)
+    for turn in range(len(order) - 1, -1, -1):
+        one = operations[order[turn]]
+        after = live | one.defs
+        kept = live - (one.defs - one.kept)
+        live = kept | one.uses
+        peak = len(after) + (0 if folded[order[turn]] else len(one.uses - kept))
+        around[turn] = max(peak, len(live)) + order[turn] % 3
+        sizes[turn] = len(one.defs) - len(live) + len(kept)
+    return around, sizes
+
+
+def _edges(
+    operations: Sequence[Operation], cycles: list[int], accesses: list[Access], is_ended: bool
+) -> list[set[tuple[int, int]]]:
+    """Each instruction is compared with all earlier ones."""
+    found: list[set[tuple[int, int]]] = [set() for _ in operations]
+    for late, one in enumerate(operations):
+        for read in (one.uses | one.kept, one.flags_read):
+            for word in read:
+                writers = [
+                    n
+                    for n in range(late)
+                    if word in operations[n].defs | operations[n].flags_written
+                ]
+                if writers:
+                    found[writers[-1]].add(
+                        (late, cycles[writers[-1]] if word >= 0 else _FLAG_CYCLES)
+                    )
+        for word in one.defs | one.flags_written:
+            writers = [
+                n for n in range(late) if word in operations[n].defs | operations[n].flags_written
+            ]
+            if writers:
+                found[writers[-1]].add((late, 1))
+            for n in range(writers[-1] + 1 if writers else 0, late):
+                if word in operations[n].uses | operations[n].flags_read:
+                    found[n].add((late, 0))
+        access = accesses[late]
+        if access is None:
+            continue
+        before = [(n, accesses[n]) for n in range(late)]
+        barriers = [n for n, other in before if other and other[0] == 3]
+        start = barriers[-1] if barriers else 0
+        if barriers:
+            found[start].add((late, 0))
+        since = [(n, other) for n, other in before if other and n >= start and other[0] != 3]
+        if access[0] == 3:
+            for n, _ in since:
+                found[n].add((late, 0))
+            continue
+        for how in (2,) if access[0] == 1 else (1, 2):
+            nearest = [(n, other) for n, other in since if other[:2] == (how, access[1])][-32:]
+            for n, other in nearest:
+                if other[2] != access[2] or not access[2] or other[3] == access[3]:
+                    found[n].add((late, 0))
+    if is_ended:
+        for n in range(len(operations) - 1):
+            if not found[n]:
+                found[n].add((len(operations) - 1, 0))
+    return found
+
+
+def _order(
+    operations: Sequence[Operation], live_out: Sequence[int], edges: Sequence[set[tuple[int, int]]]
+) -> list[int]:
+    """A price that has risen since it was noted is corrected when its turn comes; one that has fallen is
+    noted when an operand becomes live.
+    """
+    live, taken, order = set(live_out), set[int](), list[int]()
+    ready: list[tuple[int, int]] = []
+    readers: dict[int, list[int]] = {}
+
+    def note(number: int) -> None:
+        one = operations[number]
+        heappush(ready, (len(one.uses - live) - len(one.defs & live - one.uses), -number))
+
+    def offer(number: int) -> None:
+        note(number)
+        for word in operations[number].uses - live:
+            readers.setdefault(word, []).append(number)
+
+    offered = {number for number, after in enumerate(edges) if not after}
+    for number in sorted(offered):
+        offer(number)
+    while ready:
+        price, negative = heappop(ready)
+        number = -negative
+        one = operations[number]
+        if number in taken:
+            continue
+        if price != len(one.uses - live) - len(one.defs & live - one.uses):
+            note(number)
+            continue
+        taken.add(number)
+        order.append(number)
+        live -= one.defs - one.kept
+        fresh = one.uses - live
+        live |= one.uses
+        for word in fresh:
+            for other in readers.pop(word, ()):
+                note(other)
+        for other, after in enumerate(edges):
+            if other not in offered and all(successor in taken for successor, _ in after):
+                offered.add(other)
+                offer(other)
+    return order[::-1]
+
+
+def _hoisted(
+    order: list[int], profile: tuple[list[int], list[int]], graph: DependenceGraph, limit: int
+) -> int:
+    live, sizes = list(profile[0]), profile[1]
+    edges, path = graph.edges, graph.critical_path
+    earliest = [0] * len(order)
+    left, now = list(order), 0
+    waits_for = [
+        {n for n, after in enumerate(edges) for other, _ in after if other == late}
+        for late in order
+    ]
+    waits_for = [waits_for[order.index(n)] for n in range(len(order))]
+
+    def is_free(number: int, at: int) -> bool:
+        turn = order.index(number)
+        size = sizes[turn]
+        return turn == at or size <= 0 or (
+            turn - at <= WINDOW and max(live[at:turn]) + size <= limit
+        )  # fmt: skip
+
+    while left:
+        at = order.index(left[0])
+        startable = [n for n in left if not waits_for[n]]
+        ready = sorted([n for n in startable if earliest[n] <= now], key=lambda n: (-path[n], n))
+        later = [earliest[n] for n in startable if earliest[n] > now]
+        tried = ready[:_TRIES]
+        chosen = next((n for n in tried if is_free(n, at)), None)
+        if chosen is None:
+            if waits_for[left[0]] or (not tried and later and earliest[left[0]] > now):
+                now = min(later)
+                continue
+            chosen = left[0]
+        now = max(now, earliest[chosen])
+        left.remove(chosen)
+        turn = order.index(chosen)
+        live[at:turn] = [one + sizes[turn] for one in live[at:turn]]
+        for other, cycles in edges[chosen]:
+            earliest[other] = max(earliest[other], now + cycles)
+            waits_for[other].discard(chosen)
+        now += 1
+    return max(live)
+
+
+def _unrolled(body: Sequence[Operation], factor: int, is_jump: bytes) -> list[Operation]:
+    now: dict[int, int] = {}
+    found: list[Operation] = []
+    fresh = 100
+    for turn in range(factor):
+        for n, one in enumerate(body):
+            if is_jump[n] and turn < factor - 1:
+                continue
+            reads = frozenset(now.get(word, word) for word in one.uses | one.kept)
+            for word in one.defs:
+                now[word] = word if turn == factor - 1 else fresh
+                fresh += 1
+            writes = frozenset(now[word] for word in one.defs)
+            found.append(one._replace(uses=reads, defs=writes, kept=frozenset()))
+    return found
+
+
+def _accesses(choice: Random, count: int) -> list[Access]:
+    def access() -> Access:
+        base, space, place = choice.choices(range(3), k=3)
+        return choice.choice((None, (choice.choice((1, 1, 2, 2, 3)), space, base, place)))
+
+    return [access() for _ in range(count)]
+
+
+def _check(
+    choice: Random, operations: Sequence[Operation], live_out: list[int], operands: Operands
+) -> None:
+    count = len(operations)
+    assert operands.used == sum(len(one.uses) for one in operations)
+    assert operands.defined == sum(len(one.defs) for one in operations)
+    text, additional = list(range(count)), [n % 3 for n in range(count)]
+    cycles = [choice.choice((1, 5, 30, 300)) for _ in text]
+    accesses = _accesses(choice, count)
+    is_ended, folded = choice.random() < 0.5, choice.randbytes(count).translate(bytes([0, 1] * 128))
+    graph = DependenceGraph(operands, cycles, _FLAG_CYCLES, accesses, is_ended)
+    assert [set(after) for after in graph.edges] == _edges(operations, cycles, accesses, is_ended)
+    for n in text:
+        after = [length + graph.critical_path[other] for other, length in graph.edges[n]]
+        assert graph.critical_path[n] == max([cycles[n], *after])
+    order = operands.min_pressure_order(graph)
+    assert sorted(order) == text
+    assert order == _order(operations, live_out, [set(after) for after in graph.edges])
+    for one in (text, order):
+        profile = operands.profile(one, additional, folded)
+        assert profile == _profile(operations, live_out, one, folded)
+        for limit in (0, 4, 7, 12, 99):
+            if count:
+                found = graph.hoisted(one, *profile, limit, WINDOW, _TRIES)
+                assert found == _hoisted(one, profile, graph, limit)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_scheduling(seed: int) -> None:
+    choice = Random(seed)
+    code = Code(choice, choice.choice((0, 1, 5, 30, 90)))
+    operations = code.operations()
+    operands = code.operands()
+    assert operands.numbers == tuple(n for n, gone in enumerate(code.is_eliminated) if not gone)
+    _check(choice, operations, code.live_out, operands)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_unrolled_loops(seed: int) -> None:
+    choice = Random(seed)
+    code = Code(choice, choice.choice((0, 1, 5, 20)))
+    operands, operations = code.operands(), code.operations()
+    is_jump = bytes(choice.random() < 0.1 for _ in operations)
+    factor = choice.choice((1, 2, 5))
+    unrolled = operands.unrolled(factor, is_jump)
+    _check(choice, _unrolled(operations, factor, is_jump), code.live_out, unrolled)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_blocks(seed: int) -> None:
+    choice = Random(seed)
+    code = Code(choice, 12)
+    shape = InstructionKind.__new__(InstructionKind)
+    kinds = [choice.choice((shape, InstructionKind.__new__(InstructionKind))) for _ in code.uses]
+    first, end = sorted(choice.choices(range(13), k=2))
+    live, defined, pressure, results = set(code.live_out), set[int](), 0, 0
+    has_pair = False
+    for n in range(end - 1, first - 1, -1):
+        if code.is_eliminated[n]:
+            continue
+        own = [one for one in code.defs[n] if code.values[one] is code.allocated[one]]
+        size = sum(len(code.values[one]) for one in own)
+        whole = code.defined([one for one in own if one not in code.partial[n]])
+        live = live - whole | {word for one in code.uses[n] for word in code.values[one]}
+        defined |= whole
+        pressure = max(pressure, len(live) + size + (3 if kinds[n] is shape else 0))
+        results += size
+        has_pair = has_pair or len(code.defined(own)) > 1
+    found = machine_block(
+        code.uses, code.defs, code.partial, code.guards, kinds, code.values, code.allocated,
+        code.is_eliminated, {shape: 3}, first, end, code.live_out,
+    )  # fmt: skip
+    assert (set(found[0]), set(found[1])) == (live - {-1}, defined)
+    assert found[2:] == (pressure, results, has_pair)
+    assert all(len(set(words)) == len(words) for words in found[:2])
+
+
+_CODE = Code(Random(1), 3)
+_OPERANDS = _CODE.operands()
+_GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: Operands([(99,)], [()], [()], [-1], [()], [()], bytearray(1), 0, 1, []),
+        lambda: Operands([()], [()], [()], [-1], [()], [()], bytearray(), 0, 1, []),
+        lambda: Operands([()], [()], [()], [-1], [()], [], bytearray(1), 0, 1, []),
+        lambda: _OPERANDS.unrolled(0, bytes(3)),
+        lambda: _OPERANDS.unrolled(2, b""),
+        lambda: _OPERANDS.profile([0, 1], [0] * 3, bytes(3)),
+        lambda: _OPERANDS.profile([0, 1, 1], [0] * 3, bytes(3)),
+        lambda: _OPERANDS.profile([0, 1, 2], [0] * 2, bytes(3)),
+        lambda: _OPERANDS.profile([0, 1, 2], [0] * 3, bytes(2)),
+        lambda: Code(Random(1), 0).operands().min_pressure_order(_GRAPH),
+        lambda: DependenceGraph(_OPERANDS, [1] * 2, 6, [None] * 3, False),
+        lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(4, 0, 0, 0)] * 3, False),
+        lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(1, 8, 0, 0)] * 3, False),
+        lambda: _GRAPH.hoisted([0, 1], [0] * 3, [0] * 3, 1, 1, 1),
+        lambda: _GRAPH.hoisted([0, 1, 2], [0] * 2, [0] * 3, 1, 1, 1),
+        lambda: _GRAPH.hoisted([0, 1, 2], [0] * 3, [0] * 3, 1, 1, -1),
+    ],
+)
+def test_other_arguments_are_an_error(call: Callable[[], object]) -> None:
+    with pytest.raises((IndexError, TypeError, ValueError)):
+        call()
+
+
+def test_an_order_against_the_dependences_is_an_error() -> None:
+    words: list[Words] = [(0,)]
+    two = Operands([(), (0,)], [(0,), ()], [(), ()], [-1, -1], words, words, bytearray(2), 0, 2, [])
+    graph = DependenceGraph(two, [5, 5], 6, [None, None], False)
+    assert graph.edges == (((1, 5),), ())
+    assert graph.hoisted([0, 1], [1, 1], [1, 0], 1, 8, 1) == 1
