@@ -6,35 +6,57 @@ from functools import cache
 from typing import Final
 
 from ptx_lsp.embedded.block import Block
+from ptx_lsp.isa.modifiers.lookup import describe
 from ptx_lsp.isa.schema.table import opcodes
 from ptx_lsp.lazy_pattern import lazy_pattern
 
 _LETTERS: Final = frozenset("hrlqfdnC0123456789")
-"""The constraints of PTX."""
+"""The constraints of PTX in nvcc."""
+_LLVM_LETTERS: Final = _LETTERS | frozenset("bcNisX*")
+"""The constraints of PTX in LLVM, with those that all its targets have."""
+_RUST_CLASSES: Final = frozenset(("reg16", "reg32", "reg64", "const", "sym"))
 _STATEMENT: Final = lazy_pattern(
-    rb"(?:^|[;{}:\n])\s*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifier>\.[a-zA-Z_:])?|\.reg\b"
+    rb"(?:^|[;{}:\n])\s*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifiers>(?:\.[\w:]*)*)|\.reg\b"
 )
 _WITHOUT_MODIFIERS: Final = frozenset((b"bra", b"brkpt", b"exit", b"ret", b"trap"))
+_HOSTS_OF_PTX: Final = frozenset(("cubecl", "cuda-oxide", "nvvm"))
+"""Hosts that have nothing but PTX."""
 
 
 def is_foreign(block: Block) -> bool:
     """Whether a block is not PTX. In CUDA it is PTX if anything looks like an instruction with a modifier; in
     languages for other machines, one must exist.
     """
-    if block.language not in ("cuda", "cpp"):
+    if block.language == "python" or block.host in _HOSTS_OF_PTX:
         return False
-    if any(set(one.constraint.strip("=+&% ")) - _LETTERS for one in block.operands):
+    if not all(_is_of_ptx(one.constraint, block.language) for one in block.operands):
         return True
     is_device = block.language == "cuda"
     for match in _STATEMENT.finditer(block.text.data):
         opcode = match["opcode"]
-        if opcode is None or opcode in _WITHOUT_MODIFIERS:
+        if opcode is None or (opcode in _WITHOUT_MODIFIERS and block.language in ("cuda", "cpp")):
             return False
-        if match["modifier"] is not None and (is_device or opcode in _opcodes()):
+        modifiers = match["modifiers"]
+        if len(modifiers) > 1 and (is_device or _is_instruction(opcode.decode(), modifiers.decode())):
             return False
     return not (is_device and block.text.holes)
 
 
+def _is_of_ptx(constraint: str, language: str) -> bool:
+    """Whether PTX has the kind of operand that a constraint, or a class of registers, names."""
+    if language == "rust":
+        return constraint in _RUST_CLASSES or "$" in constraint
+    letters = _LETTERS if language in ("cuda", "cpp") else _LLVM_LETTERS
+    return letters.issuperset(constraint.strip("=+&% "))
+
+
+def _is_instruction(opcode: str, modifiers: str) -> bool:
+    """Whether PTX has an opcode, and with it one of the modifiers."""
+    return opcode in _opcodes() and any(
+        describe(opcode, f".{modifier}") is not None for modifier in modifiers[1:].split(".")
+    )
+
+
 @cache
-def _opcodes() -> frozenset[bytes]:
-    return frozenset(one.encode() for one in opcodes())
+def _opcodes() -> frozenset[str]:
+    return frozenset(opcodes())
