@@ -70,6 +70,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "block c_tokens languages",
         "c_asm llvm_constraints virtual_module",
         "host",
+        "rust_syntax",
         "hosts",
         "registry",
         "document",

@@ -15,6 +15,16 @@ Encode: TypeAlias = Callable[[str], str | None]
 PieceKind: TypeAlias = Literal["same", "replaced", "hole"]
 
 
+def unwritable(text: str) -> str | None:
+    """Nothing can be written here."""
+    return None
+
+
+def not_removable(encode: Encode) -> Encode:
+    """How text is written beside something that must stay."""
+    return lambda text: encode(text) if text else None
+
+
 class Piece(NamedTuple):
     """The bytes from `start` on, up to the next piece, come from `host`.
 
@@ -96,6 +106,15 @@ class MappedText:
                 yield piece, part, host
             index += 1
 
+    def around(self, piece: Piece, span: Span) -> tuple[str, str]:
+        """The parts of a piece before and after `span`."""
+        end = self._end(self._piece_at(piece.start))
+        before, behind = (
+            self.data[piece.start : max(piece.start, span.start)],
+            self.data[min(end, span.end) : end],
+        )
+        return before.decode("utf-8", "replace"), behind.decode("utf-8", "replace")
+
     def slice(self, span: Span) -> MappedText:
         """A part of the text."""
         pieces = [
@@ -119,6 +138,23 @@ class MappedText:
             encode = self.pieces[self._piece_at(match.start())].encode
             built.add(new, host, "replaced", encode)
             last = match.end()
+        if not last:
+            return self
+        built.append(self.slice(Span(last, len(self.data))))
+        return built.text()
+
+    def with_holes(
+        self, pattern: re.Pattern[bytes], is_hole: Callable[[re.Match[bytes]], bool]
+    ) -> MappedText:
+        """The text with a hole for each match that is one."""
+        built = Builder()
+        last = 0
+        for match in pattern.finditer(self.data):
+            if is_hole(match):
+                span = Span(*match.span())
+                built.append(self.slice(Span(last, span.start)))
+                built.hole(match[0], self.host_span(span), unwritable)
+                last = span.end
         if not last:
             return self
         built.append(self.slice(Span(last, len(self.data))))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptx_lsp.embedded.host import HostText
-from ptx_lsp.embedded.mapped_text import Builder, Encode, MappedText
+from ptx_lsp.embedded.mapped_text import Builder, MappedText, not_removable, unwritable
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Span
@@ -114,11 +114,6 @@ def _string(data: bytes, nodes: list[Node]) -> MappedText:
     return builder.text()
 
 
-def not_removable(encode: Encode) -> Encode:
-    """How text is written beside something that must stay."""
-    return lambda text: encode(text) if text else None
-
-
 def _add_string(builder: Builder, data: bytes, nodes: list[Node]) -> None:
     """Adds the text of an argument. What is not a literal is a hole."""
     first = nodes[0]
@@ -147,16 +142,11 @@ def _add_literal(builder: Builder, data: bytes, literal: Node) -> None:
 
 
 def content(literal: Node) -> Span:
-    """What is between the quotes of a literal."""
-    children = literal.children
-    if literal.type == "raw_string_literal":
-        inner = [node for node in children if node.type == "string_content"]
-        return (
-            Span(inner[0].start_byte, inner[-1].end_byte)
-            if inner
-            else Span(literal.end_byte, literal.end_byte)
-        )
-    return Span(children[0].end_byte, children[-1].start_byte)
+    """The range between the quotes of a literal."""
+    opening, _, inner = data_of(literal).partition(b'"')  # such as r##
+    closing = b'"' + b"#" * opening.count(b"#")
+    start = literal.start_byte + len(opening) + 1
+    return Span(start, start + len(inner.removesuffix(closing)))
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
@@ -184,8 +174,3 @@ def _escaped(text: str) -> str:
 
 def _raw(text: str) -> str | None:
     return None if '"' in text else text
-
-
-def unwritable(text: str) -> str | None:
-    """Nothing can be written here."""
-    return None

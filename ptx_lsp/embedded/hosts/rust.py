@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from ptx_lsp.embedded.block import Access, Block, Clobber, Operand, relative
 from ptx_lsp.embedded.host import Host, HostText
-from ptx_lsp.embedded.mapped_text import Encode, MappedText
+from ptx_lsp.embedded.mapped_text import Encode, MappedText, not_removable
 from ptx_lsp.embedded.rust_syntax import (
     MacroCall,
     data_of,
@@ -16,7 +16,6 @@ from ptx_lsp.embedded.rust_syntax import (
     is_string,
     joined,
     macro_calls,
-    not_removable,
     span_of,
     text_of,
 )

@@ -14,7 +14,9 @@ _LETTERS: Final = frozenset("hrlqfdnC0123456789")
 """The constraints of PTX in nvcc."""
 _LLVM_LETTERS: Final = _LETTERS | frozenset("bcNisX*")
 """The constraints of PTX in LLVM, with those that all its targets have."""
-_RUST_CLASSES: Final = frozenset(("reg16", "reg32", "reg64", "const", "sym"))
+_RUST_CLASSES: Final = frozenset(("reg16", "reg32", "reg64"))
+"""The classes of registers in Rust that no other machine has."""
+_RUST_CONSTANTS: Final = frozenset(("const", "sym"))
 _STATEMENT: Final = lazy_pattern(
     rb"(?:^|[;{}:\n])\s*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifiers>(?:\.[\w:]*)*)|\.reg\b"
 )
@@ -29,15 +31,20 @@ def is_foreign(block: Block) -> bool:
     """
     if block.language == "python" or block.host in _HOSTS_OF_PTX:
         return False
-    if not all(_is_of_ptx(one.constraint, block.language) for one in block.operands):
+    constraints = [one.constraint for one in block.operands]
+    if not all(_is_of_ptx(one, block.language) for one in constraints):
         return True
+    if block.language == "rust" and not _RUST_CLASSES.isdisjoint(constraints):
+        return False
     is_device = block.language == "cuda"
     for match in _STATEMENT.finditer(block.text.data):
         opcode = match["opcode"]
         if opcode is None or (opcode in _WITHOUT_MODIFIERS and block.language in ("cuda", "cpp")):
             return False
         modifiers = match["modifiers"]
-        if len(modifiers) > 1 and (is_device or _is_instruction(opcode.decode(), modifiers.decode())):
+        if len(modifiers) > 1 and (
+            is_device or _is_instruction(opcode.decode(), modifiers.decode())
+        ):
             return False
     return not (is_device and block.text.holes)
 
@@ -45,7 +52,7 @@ def is_foreign(block: Block) -> bool:
 def _is_of_ptx(constraint: str, language: str) -> bool:
     """Whether PTX has the kind of operand that a constraint, or a class of registers, names."""
     if language == "rust":
-        return constraint in _RUST_CLASSES or "$" in constraint
+        return constraint in _RUST_CLASSES or constraint in _RUST_CONSTANTS or "$" in constraint
     letters = _LETTERS if language in ("cuda", "cpp") else _LLVM_LETTERS
     return letters.issuperset(constraint.strip("=+&% "))
 

@@ -17,6 +17,9 @@ _OF_NAMES: Final = frozenset(
 )  # fmt: skip
 """Rules that know nothing where unknown statements are in the block."""
 
+_OF_OPTIX: Final = "_optix_"
+"""Functions that OptiX, which compiles the PTX then, knows without a declaration."""
+
 
 def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """The findings that lie in the block, and that do not depend on what is unknown. Places are relative to
@@ -26,7 +29,9 @@ def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diag
     has_unknown_statements = any(hole.start == hole.end for hole in checked.block.text.holes)
     for one in found:
         inside = checked.virtual.inside(one.span)
-        if inside is None or any(inside.start <= part.end and part.start <= inside.end for part in uncertain):
+        if inside is None or any(
+            inside.start <= part.end and part.start <= inside.end for part in uncertain
+        ):
             continue
         if one.rule in _OF_NAMES and (has_unknown_statements or _names_unknown(checked, inside)):
             continue
@@ -55,6 +60,8 @@ def _names_unknown(checked: CheckedBlock, inside: Span) -> bool:
     if not checked.block.operands_known:
         return True
     name = checked.block.text.data[inside.start : inside.end].decode("latin-1")
+    if name.startswith(_OF_OPTIX):
+        return True
     operand = checked.block.operand(name)
     return operand is not None and operand.type is None
 
@@ -89,14 +96,21 @@ def host_edits(checked: CheckedBlock, edit: Edit) -> list[Edit] | None:
     if edit.start == edit.end:
         if not text.pieces:
             return None
-        at = text.host_span(Span(edit.start, edit.start)).start
-        new = text.encode_at(max(0, edit.start - 1))(written)
-        return None if new is None else [Edit(at, at, new.encode())]
+        around = (
+            next(text.pieces_in(Span(edit.start - 1, edit.start + 1)), None) if edit.start else None
+        )
+        if around is None or around[1].end <= edit.start or around[0].kind == "same":
+            at = text.host_span(Span(edit.start, edit.start)).start
+            new = text.encode_at(max(0, edit.start - 1))(written)
+            return None if new is None else [Edit(at, at, new.encode())]
     edits: list[Edit] = []
-    for piece, part, host in text.pieces_in(Span(edit.start, edit.end)):
+    for piece, part, host in text.pieces_in(Span(edit.start, max(edit.end, edit.start + 1))):
         if piece.kind == "hole" or (piece.kind == "replaced" and piece.encode("") is None):
             return None
-        new = piece.encode(written if part.start == edit.start else "")
+        before, behind = (
+            text.around(piece, Span(edit.start, edit.end)) if piece.kind == "replaced" else ("", "")
+        )
+        new = piece.encode(before + (written if part.start == edit.start else "") + behind)
         if new is None:
             return None
         edits.append(Edit(host.start, host.end, new.encode()))
