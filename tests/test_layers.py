@@ -68,7 +68,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ptx_lsp.embedded": (
         "mapped_text",
         "block c_tokens languages",
-        "c_asm llvm_constraints virtual_module",
+        "c_asm guards llvm_constraints virtual_module",
         "host",
         "rust_syntax",
         "hosts",

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
+from ptx_lsp.embedded.languages import LANGUAGES
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -45,7 +46,8 @@ def collect(
     stdin_filename: str,
     left_out: Callable[[str], object] = lambda path: None,
 ) -> Iterator[Input]:
-    """The inputs in order. A directory stands for all `*.ptx` below it, sorted. Each file occurs once.
+    """The inputs in order. A directory stands for all `*.ptx` below it and all files that may have inline
+    PTX, sorted. Each file occurs once.
 
     An unreadable file is an input with an `error`, so that the others are still linted. `left_out` receives
     the links that lead out of the named directories; these are not followed.
@@ -122,6 +124,10 @@ def _directories(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(os.path.realpath(path) for path in paths if path != STDIN and is_folder(path))
 
 
+_ENDINGS = (".ptx", *(suffix for language in LANGUAGES for suffix in language.suffixes))
+"""The endings of the files that are looked for in directories."""
+
+
 class _Walk(NamedTuple):
     """Walks directories, entering each only once."""
 
@@ -134,8 +140,8 @@ class _Walk(NamedTuple):
         return any(is_inside(identity, top) for top in self.tops)
 
     def below(self, top: str) -> Iterator[Input]:
-        """All `*.ptx` below `top`. Links are followed last, so that a file reachable in two ways keeps its
-        own path.
+        """The files to lint below `top`. Links are followed last, so that a file reachable in two ways keeps
+        its own path.
         """
         waiting = [top]
         links: list[str] = []
@@ -161,7 +167,7 @@ class _Walk(NamedTuple):
 
     def _files(self, entries: Iterable[os.DirEntry[str]]) -> Iterator[Input]:
         for entry in entries:
-            if not entry.name.endswith(".ptx") or _is_directory(entry):
+            if not entry.name.endswith(_ENDINGS) or _is_directory(entry):
                 continue
             if entry.is_symlink() and not self.is_inside(os.path.realpath(entry.path)):
                 self.left_out(entry.path.removeprefix(_HERE))

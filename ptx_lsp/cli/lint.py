@@ -126,7 +126,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     for note in plan.notes:
         complain(note)
     if not inputs:
-        complain("warning: no *.ptx files found in the given paths")
+        complain(_NOTHING_FOUND)
     return Outcome(_checked(options, plan, works), watched)
 
 
@@ -153,9 +153,13 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
     from ptx_lsp.cli.checking.jobs import check_all
     from ptx_lsp.cli.output import style, write, write_data, write_file
 
-    inputs = [one for one, _ in works]
     kept = plan.cache()
-    files: Sequence[FileReport] = check_all(works, options.jobs, not options.quiet, kept)
+    reports = check_all(works, options.jobs, not options.quiet, kept)
+    worth = [pair for pair in zip(works, reports, strict=True) if not _is_without_ptx(*pair)]
+    works, files = [work for work, _ in worth], [file for _, file in worth]
+    inputs = [one for one, _ in works]
+    if reports and not files:
+        complain(_NOTHING_FOUND)
     _tell_troubles(files)
     for note in plan.idle_budgets(works, files):
         complain(note)
@@ -192,6 +196,15 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         return TROUBLE
     failed = _fails(files, plan.fail_on) or (options.ratchet and improved)
     return FINDINGS if failed and not options.exit_zero else NOTHING
+
+
+_NOTHING_FOUND = "warning: no *.ptx files and no inline PTX found in the given paths"
+
+
+def _is_without_ptx(work: Work, file: FileReport) -> bool:
+    """Whether a file that was not named has nothing to check: most sources have no inline PTX."""
+    is_idle = file.language is not None and not file.blocks and file.error is None
+    return is_idle and work[0].was_found and not file.failures
 
 
 def _refuse(options: Options) -> None:

@@ -10,10 +10,12 @@ from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings
+from ptx_lsp.embedded.languages import Language, language_of
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.budget import Budgets, idle
 from ptx_lsp.lint.configuration.config import DEFAULT, Config, ConfigError
 from ptx_lsp.lint.configuration.selection import (
+    EVERY,
     OVER_BUDGET,
     PTXAS,
     Choice,
@@ -114,7 +116,10 @@ class Plan:
         """Whether a file is linted: not if it was found in a folder and is excluded."""
         if one.data is not None or not (one.was_found or self._options.force_exclude):
             return True
-        return not config.is_excluded(self._config_of(one), self._named(one) or one.path)
+        own = self._config_of(one)
+        if one.was_found and EVERY in own.inline_off and language_of(one.path) is not None:
+            return False
+        return not config.is_excluded(own, self._named(one) or one.path)
 
     def settings(self, one: Input) -> Settings:
         """The settings of one file."""
@@ -127,6 +132,7 @@ class Plan:
         if len(targets) > 1 and (options.fix or options.diff):
             raise UsageError("fixes support one target: use --target instead of --targets")
         kernels = options.kernels or options.report is not None or self._reports_have_kernels
+        language = language_of(one.path)
         dynamic = own.dynamic_shared if options.dynamic_shared is None else options.dynamic_shared
         return Settings(
             rules,
@@ -140,6 +146,9 @@ class Plan:
             threads=own.threads if options.threads is None else options.threads,
             maxrregcount=own.maxrregcount if options.maxrregcount is None else options.maxrregcount,
             dynamic_shared=dynamic,
+            language=language.name if language is not None else None,
+            inline_off=own.inline_off if language is not None else (),
+            build_targets=_build_targets(one, language),
             metadata=_metadata(one) if kernels or own.budgets else None,
         )
 
@@ -238,6 +247,14 @@ def _metadata(one: Input) -> Metadata | None:
     from ptx_lsp.lint.results.metadata import metadata_beside
 
     return metadata_beside(one.path) if one.data is None else None
+
+
+def _build_targets(one: Input, language: Language | None) -> tuple[str, ...]:
+    if language is None or language.name not in ("cuda", "cpp") or one.data is not None:
+        return ()
+    from ptx_lsp.lint.configuration.build_targets import build_targets
+
+    return build_targets(one.path)
 
 
 def _path(path: str) -> Path:

@@ -37,5 +37,11 @@ class Settings(NamedTuple):
     """The option of ptxas: the most registers of a kernel whose directives set no limit."""
     dynamic_shared: int | None = None
     """The dynamic shared memory of a block, in bytes."""
+    language: str | None = None
+    """The language of a file with inline PTX; None for PTX itself."""
+    inline_off: tuple[str, ...] = ()
+    """The hosts of inline PTX to leave out."""
+    build_targets: tuple[str, ...] = ()
+    """The targets that a file with inline PTX is built for, if they are known."""
     metadata: Metadata | None = None
     """The metadata that Triton wrote beside the file, if any."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from ptx_lsp.embedded.mapped_text import MappedText
@@ -11,9 +10,15 @@ from ptx_lsp.text import Span
 
 Access: TypeAlias = Literal["read", "write", "both"]
 """How the block accesses an operand, according to its declaration."""
-Guard: TypeAlias = Callable[[int], bool | None]
-"""Whether code is compiled for an architecture (90 for sm_90); None if that depends on something else."""
 
+
+class Guard(NamedTuple):
+    """The targets, such as `sm_90a`, for which a block is `certain` to be compiled, and those for which it is
+    `possible`, as that depends on something unknown.
+    """
+
+    certain: frozenset[str]
+    possible: frozenset[str]
 
 class Operand(NamedTuple):
     """An operand of a block."""
@@ -68,7 +73,7 @@ class Block(NamedTuple):
     has_operands: bool = True
     """Whether the host replaces operands in the template."""
     guard: Guard | None = None
-    """The architectures for which it is compiled, if something restricts them."""
+    """The targets for which it is compiled, if something restricts them."""
     target: str | None = None
     """The target that the host itself names."""
     operands_known: bool = True

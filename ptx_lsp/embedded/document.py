@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ptx_lsp.embedded.block import Block
 from ptx_lsp.embedded.host import HostText
@@ -29,12 +29,12 @@ class HostDocument:
         """`off` has the names of the hosts to leave out. Raises MissingGrammarError."""
         self.source = source
         self.language = language
-        self._off = off
+        self.off = off
         data = source.data
         awake = [
             host
             for host in hosts(language.name)
-            if host.name not in off and any(word in data for word in host.words)
+            if not off & {host.name, _EVERY} and any(word in data for word in host.words)
         ]
         self._tree: Tree | None = None
         if awake and language.grammar is not None:
@@ -64,7 +64,7 @@ class HostDocument:
             for block in self.blocks
             if block.is_context_free and (moved := _moved(block, edit)) is not None
         }
-        return HostDocument(source, self.language, self._off, Previous(tree, kept))
+        return HostDocument(source, self.language, self.off, Previous(tree, kept))
 
     def block_at(self, offset: int) -> Block | None:
         """The block that contains `offset`."""
@@ -72,6 +72,10 @@ class HostDocument:
         if index >= 0 and offset <= self.blocks[index].span.end:
             return self.blocks[index]
         return None
+
+
+_EVERY: Final = "ALL"
+"""The word for all hosts."""
 
 
 class Previous(NamedTuple):

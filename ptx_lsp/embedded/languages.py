@@ -38,6 +38,7 @@ LANGUAGES: Final = (
     Language("mojo", (".mojo",), ("mojo",), None),
 )
 _BY_SUFFIX: Final = {suffix: one for one in LANGUAGES for suffix in one.suffixes}
+_BY_NAME: Final = {one.name: one for one in LANGUAGES}
 _BY_ID: Final = {name: one for one in LANGUAGES for name in one.ids}
 
 
@@ -54,6 +55,11 @@ def language_of(path: str) -> Language | None:
 def language_with_id(name: str) -> Language | None:
     """The language with an identifier of the Language Server Protocol."""
     return _BY_ID.get(name)
+
+
+def language_named(name: str) -> Language:
+    """The language with a name. Raises KeyError."""
+    return _BY_NAME[name]
 
 
 @cache

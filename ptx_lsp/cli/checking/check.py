@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
-from ptx_lsp.embedded.languages import Language, language_of
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.configuration import budget
 from ptx_lsp.lint.configuration.selection import Rules
@@ -43,12 +42,14 @@ def check(one: Input, settings: Settings) -> FileReport:
     """The report of one input. Never raises an Exception: the report contains any failure."""
     with collected_failures() as failures, _uninterrupted():
         try:
-            source, language = Source(read(one)), language_of(one.path)
-            if language is None:
+            source = Source(read(one))
+            if settings.language is None:
                 report = _check(one.path, source, settings)
             else:
-                report = _check_host(one.path, source, language, settings)
+                report = _check_host(one.path, source, settings)
         except InputError as error:
+            if one.was_found and one.error is None and settings.language is not None:
+                return FileReport(one.path, language=settings.language)  # not text
             return FileReport(one.path, error=str(error))
         except Exception as error:
             return FileReport(one.path, error=_internal(error))
@@ -56,12 +57,10 @@ def check(one: Input, settings: Settings) -> FileReport:
     return report._replace(failures=told)
 
 
-def _check_host(
-    path: str, source: Source, language: Language, settings: Settings
-) -> FileReport:
+def _check_host(path: str, source: Source, settings: Settings) -> FileReport:
     from ptx_lsp.cli.checking.check_host import check_host
 
-    return check_host(path, source, language, settings)
+    return check_host(path, source, settings)
 
 
 def _internal(error: Exception) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ptx_lsp.embedded.block import Block
 from ptx_lsp.embedded.c_asm import asm_statement
 from ptx_lsp.embedded.c_tokens import add_literal, tokens
+from ptx_lsp.embedded.guards import Guards
 from ptx_lsp.embedded.host import Host, HostText
 from ptx_lsp.embedded.mapped_text import Builder
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -29,6 +30,7 @@ def blocks(text: HostText) -> Iterator[Block]:
     """The `asm` statements outside of comments and strings, also those in the definitions of macros."""
     data, root = text.source.data, text.tree.root_node if text.tree is not None else None
     macros = partial(_macro, data)
+    guards = Guards(data)
     end = 0
     for match in _KEYWORD.finditer(data):
         keyword = Span(*match.span())
@@ -39,7 +41,7 @@ def blocks(text: HostText) -> Iterator[Block]:
             block = asm_statement(data, keyword, "cuda", text.language, macros)
         if block is not None:
             end = block.span.end
-            yield block
+            yield block._replace(guard=guards.at(block.start))
 
 
 def _is_text(root: Node, keyword: Span) -> bool:

@@ -14,6 +14,7 @@ from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.config_values import (
     BUDGET,
     FLAG,
+    HOST,
     PATH,
     PATTERN,
     REGISTERS,
@@ -69,6 +70,8 @@ class Config(NamedTuple):
     budgets: Budgets = ()
     baseline: Path | None = None
     cache_dir: Path | None = None
+    inline_off: tuple[str, ...] = ()
+    """The hosts of inline PTX to leave out; `ALL` for all."""
 
 
 DEFAULT = Config()
@@ -133,6 +136,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             budgets=_get(given, "budgets", _BUDGETS) or (),
             baseline=_place(given, "baseline", folder),
             cache_dir=_place(given, "cache-dir", folder),
+            inline_off=_get(given, "inline-off", list_of(HOST)) or (),
         )
     except WrongValueError as error:
         raise ConfigError(f"`{origin}`: {error}") from error
@@ -333,5 +337,9 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "budgets": (_BUDGETS.schema, "Limits on what kernels may use, by a pattern of their names."),
     "baseline": (PATH.schema, "The file of known findings, inside the folder of this file."),
     "cache-dir": (PATH.schema, "The folder of the cache, inside the folder of this file."),
+    "inline-off": (
+        list_of(HOST).schema,
+        "The hosts whose inline PTX is not checked, such as `triton`; `ALL` for all.",
+    ),
 }
 """Every key of the configuration: its schema and a description."""

@@ -8,7 +8,7 @@ from typing import Generic, TypeAlias, TypeVar, cast
 from ptx_lsp.isa.target import TARGETS, parse_target
 from ptx_lsp.lint.configuration.budget import Budget, BudgetError, parse
 from ptx_lsp.lint.configuration.rule_index import rule_index
-from ptx_lsp.lint.configuration.selection import UnknownRuleError, did_you_mean, matching
+from ptx_lsp.lint.configuration.selection import EVERY, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -176,6 +176,17 @@ def _listed(words: tuple[str, ...]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def _host(value: object, key: str) -> str:
+    from ptx_lsp.embedded.registry import host_names
+
+    text = _text(value, key)
+    names = (*host_names(), EVERY)
+    if text not in names:
+        near = did_you_mean(text, names) or f"; expected {_listed(names)}"
+        raise WrongValueError(f"`{key}`: unknown host `{text}`{near}")
+    return text
+
+
 PATH = Kind(_path, {"type": "string", "minLength": 1})
 FLAG = Kind(_flag, {"type": "boolean"})
 THREADS = _number_to(1024)
@@ -183,6 +194,7 @@ REGISTERS = _number_to(255)
 SHARED = _number_to(1 << 20, 0)
 PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})
 RULE = Kind(_rule, {"type": "string", "minLength": 1})
+HOST = Kind(_host, {"type": "string", "minLength": 1})
 TARGET = Kind(_target, {"type": "string", "pattern": "^(sm|compute)_[0-9]+[af]?$"})
 BUDGET = Kind(_budget, {"type": "string", "examples": ["registers <= 128", "occupancy >= 50 %"]})
 SEVERITY = Kind(_severity, {"enum": [*SEVERITIES]})

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax.document import Document
-from ptx_lsp.text import Edit
+from ptx_lsp.text import Edit, Source
 
 _MOST_ROUNDS = 20
 _MANY = 50
 """The number of edits from which on a complete parse is cheaper than incremental ones."""
 
+class _HasSource(Protocol):
+    @property
+    def source(self) -> Source: ...
+
+
+_D = TypeVar("_D", bound=_HasSource)
 Lint = Callable[[Document], Sequence[Diagnostic]]
 
 
@@ -29,6 +36,17 @@ def apply_fixes(document: Document, judge: Lint, unsafe: bool = False) -> FixRes
 
     `judge` computes the diagnostics of each of its versions.
     """
+    return FixResult(*apply_to(document, judge, edited, _faults, unsafe))
+
+
+def apply_to(
+    document: _D,
+    judge: Callable[[_D], Sequence[Diagnostic]],
+    edited: Callable[[_D, Collection[Edit]], _D],
+    faults: Callable[[_D], int],
+    unsafe: bool = False,
+) -> tuple[_D, tuple[str, ...]]:
+    """The document of any kind with its fixes, and the rules of these. No fix may add to its `faults`."""
     applied: list[str] = []
     refused: set[Fix] = set()
     seen = {document.source.data}
@@ -39,7 +57,7 @@ def apply_fixes(document: Document, judge: Lint, unsafe: bool = False) -> FixRes
             if one.fix is not None and (one.fix.safe or unsafe) and one.fix not in refused
         ]
         chosen = non_overlapping(fitting)
-        after, names, bad = _applied(document, chosen)
+        after, names, bad = _applied(document, chosen, edited, faults)
         refused |= bad
         if not names and bad:
             continue
@@ -49,7 +67,7 @@ def apply_fixes(document: Document, judge: Lint, unsafe: bool = False) -> FixRes
         document = after
         applied += names
         refused = set()  # offsets have changed
-    return FixResult(document, tuple(applied))
+    return document, tuple(applied)
 
 
 def non_overlapping(fixes: Iterable[tuple[str, Fix]]) -> list[tuple[str, Fix]]:
@@ -78,17 +96,20 @@ def _touch(one: Edit, other: Edit) -> bool:
 
 
 def _applied(
-    document: Document, fixes: list[tuple[str, Fix]]
-) -> tuple[Document, list[str], set[Fix]]:
+    document: _D,
+    fixes: list[tuple[str, Fix]],
+    edited: Callable[[_D, Collection[Edit]], _D],
+    faults: Callable[[_D], int],
+) -> tuple[_D, list[str], set[Fix]]:
     """The document after the fixes, the rules of applied fixes, and the rejected fixes."""
-    faults = _faults(document)
+    before = faults(document)
     after = edited(document, [edit for _, fix in fixes for edit in fix.edits])
-    if _faults(after) <= faults:
+    if faults(after) <= before:
         return after, [rule for rule, _ in fixes], set()
-    bad = {fix for _, fix in fixes if _faults(edited(document, fix.edits)) > faults}
+    bad = {fix for _, fix in fixes if faults(edited(document, fix.edits)) > before}
     good = [(rule, fix) for rule, fix in fixes if fix not in bad]
     after = edited(document, [edit for _, fix in good for edit in fix.edits])
-    if not bad or _faults(after) > faults:  # only together they do harm: one of them, then the next
+    if not bad or faults(after) > before:  # only together they do harm: one of them, then the next
         good = good[:1]
         after = edited(document, good[0][1].edits) if good else document
     return after, [rule for rule, _ in good], bad
@@ -101,14 +122,19 @@ def edited(document: Document, edits: Collection[Edit]) -> Document:
         for edit in ordered:
             document = document.edited(edit)
         return document
-    source = document.source
+    return Document.parse(text_edited(document.source, edits))
+
+
+def text_edited(source: Source, edits: Collection[Edit]) -> Source:
+    """A text after edits that do not overlap, with offsets in the current text."""
+    ordered = sorted(edits, key=lambda edit: edit.start, reverse=True)
     parts: list[bytes] = []
     end = len(source.data)
     for edit in ordered:
         parts += [source.data[edit.end : end], edit.replacement]
         end = edit.start
     parts.append(source.data[:end])
-    return Document.parse(type(source)(b"".join(reversed(parts))))
+    return Source(b"".join(reversed(parts)))
 
 
 def _faults(document: Document) -> int:

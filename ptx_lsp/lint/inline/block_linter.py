@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, TypeAlias
 
 from ptx_lsp.embedded.block import Block
 from ptx_lsp.embedded.document import HostDocument
 from ptx_lsp.embedded.virtual_module import VirtualModule, virtual_module
-from ptx_lsp.isa.target import LATEST, Target, parse_target
+from ptx_lsp.isa.target import LATEST, TARGETS, Target, parse_target
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.lint.diagnostic import Diagnostic, Related
@@ -42,10 +43,16 @@ _KEPT: Final = 4_096
 class BlockLinter:
     """Checks the blocks of hosts. What it has found about a block is kept while its text is the same."""
 
-    def __init__(self, rules: Rules, targets: Sequence[Target] = ()) -> None:
+    def __init__(
+        self, rules: Rules, targets: Sequence[Target] = (), project: Sequence[Target] = ()
+    ) -> None:
+        """Each block must be right for all `targets`, and for one of those that the `project` is built for. A
+        block that is not compiled for any of them must be right for any target at all.
+        """
         self._rules = rules._replace(names=rules.names - _NOT_IN_BLOCKS)
         self._block_rules = tuple(rules.of_blocks())
         self._targets = tuple(targets)
+        self._project = tuple(project)
         self._known: OrderedDict[tuple[bytes, bytes, tuple[str, ...], bool], Verdict] = OrderedDict()
 
     def diagnostics(self, document: HostDocument) -> list[Diagnostic]:
@@ -73,21 +80,25 @@ class BlockLinter:
 
     def targets(self, block: Block) -> tuple[tuple[Target, ...], bool]:
         """The targets for which a block is checked, and whether it must be right for each of them. Otherwise
-        it must be for one.
+        it must be for one. None if it is not compiled for a GPU.
         """
         if block.target is not None and (own := parse_target(block.target)) is not None:
             return (own,), True
         guard = block.guard
-        certain = tuple(one for one in self._targets if guard is None or guard(one.number) is True)
+        certain = tuple(one for one in self._targets if guard is None or str(one) in guard.certain)
         if certain:
             return certain, True
-        possible = tuple(one for name in _POSSIBLE if (one := parse_target(name)) is not None)
-        kept = tuple(one for one in possible if guard is None or guard(one.number) is not False)
-        return kept or possible, False
+        for candidates in (self._project, _possible(), _newest()):
+            kept = tuple(one for one in candidates if guard is None or str(one) in guard.possible)
+            if kept:
+                return kept, False
+        return (), False
 
     def checked(self, block: Block) -> CheckedBlock:
         """The PTX of a block for the target that suits it best."""
         targets, is_each = self.targets(block)
+        if not targets:
+            targets = _possible()[:1]
         if is_each or len(targets) == 1:
             return check_block(block, targets[0])
         best, _ = min(
@@ -115,6 +126,17 @@ class BlockLinter:
         for rule in self._block_rules:
             found += self._rules.judged(_run(rule, checked))
         return checked, tuple(found)
+
+
+@cache
+def _possible() -> tuple[Target, ...]:
+    return tuple(one for name in _POSSIBLE if (one := parse_target(name)) is not None)
+
+
+@cache
+def _newest() -> tuple[Target, ...]:
+    """All targets, the newest first."""
+    return tuple(sorted(TARGETS, reverse=True))
 
 
 def check_block(block: Block, target: Target) -> CheckedBlock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.checked_block import CheckedBlock
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix, Related
 from ptx_lsp.text import Edit, Span
@@ -27,8 +28,13 @@ def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diag
     """
     uncertain = _uncertain(checked)
     has_unknown_statements = any(hole.start == hole.end for hole in checked.block.text.holes)
+    has_syntax_error = False
     for one in found:
         inside = checked.virtual.inside(one.span)
+        if inside is None and not has_syntax_error and _is_behind(checked, one):
+            one = _at_the_end(one)
+            inside = Span(len(checked.block.text.data), len(checked.block.text.data))
+        has_syntax_error |= one.rule in _OF_SYNTAX
         if inside is None or any(
             inside.start <= part.end and part.start <= inside.end for part in uncertain
         ):
@@ -43,6 +49,22 @@ def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diag
                 fix for each in one.alternatives if (fix := _fix(checked, each)) is not None
             ),
         )
+
+
+def _is_behind(checked: CheckedBlock, one: Diagnostic) -> bool:
+    """Whether a block ends too early or too late, so that what follows it in the file is wrong."""
+    return one.rule in _OF_SYNTAX and one.span.start >= checked.virtual.end
+
+
+def _at_the_end(one: Diagnostic) -> Diagnostic:
+    """A finding about what follows the block, in words about the block."""
+    if one.rule == "outside-function":
+        return one._replace(message="a `}` closes no block of the assembly", fix=None)
+    return one._replace(message=_FOLLOWING.sub("at the end of the assembly", one.message))
+
+
+_OF_SYNTAX: Final = ("syntax-error", "outside-function")
+_FOLLOWING: Final = lazy_pattern(r"before (?:`[^`]+`|the end of the file)\Z")
 
 
 def _uncertain(checked: CheckedBlock) -> list[Span]:
@@ -77,7 +99,9 @@ def _fix(checked: CheckedBlock, fix: Fix) -> Fix | None:
     """The fix in the host; None where the host cannot be edited so."""
     edits: list[Edit] = []
     for edit in fix.edits:
-        inside = checked.virtual.inside(Span(edit.start, edit.end))
+        end = checked.virtual.end
+        span = Span(end, end) if edit.start == edit.end > end else Span(edit.start, edit.end)
+        inside = checked.virtual.inside(span)
         if inside is None or inside.end - inside.start != edit.end - edit.start:
             return None
         made = host_edits(checked, Edit(inside.start, inside.end, edit.replacement))

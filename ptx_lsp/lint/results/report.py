@@ -224,6 +224,8 @@ class FileReport(NamedTuple):
     """The fixed text, if any fix was applied."""
     language: str | None = None
     """The language of a file with inline PTX; None for PTX itself."""
+    blocks: int = 0
+    """The number of blocks of inline PTX in it."""
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:

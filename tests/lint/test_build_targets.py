@@ -1,0 +1,43 @@
+"""The targets in `compile_commands.json`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp.lint.configuration.build_targets import build_targets
+
+
+@pytest.mark.parametrize(
+    ("options", "targets"),
+    [
+        ("-arch=sm_90a", ("sm_90a",)),
+        ("-arch compute_80", ("sm_80",)),
+        ("-gencode arch=compute_80,code=sm_86 -gencode=arch=compute_90a,code=[compute_90a,sm_90a]", ("sm_80", "sm_90a")),
+        ('"--generate-code=arch=compute_75,code=[sm_75]"', ("sm_75",)),
+        ("--cuda-gpu-arch=sm_70 --offload-arch=sm_100f", ("sm_70", "sm_100f")),
+        ("-arch=native -march=x86-64", ()),
+    ],
+)  # fmt: skip
+def test_options(tmp_path: Path, options: str, targets: tuple[str, ...]) -> None:
+    source = tmp_path / "src" / "a.cu"
+    commands = [{"directory": str(tmp_path / "build"), "command": f"nvcc {options} -c x.cu", "file": "../src/a.cu"}]
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "compile_commands.json").write_text(json.dumps(commands))
+    assert build_targets(str(source)) == targets
+    assert build_targets(str(source.with_name("header.cuh"))) == targets
+
+
+def test_arguments(tmp_path: Path) -> None:
+    arguments = ["nvcc", "-gencode", "arch=compute_90a,code=sm_90a", "-arch", "sm_80"]
+    commands = [{"directory": ".", "arguments": arguments, "file": "a.cu"}, {"file": 1}, "x"]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(commands))
+    assert build_targets(str(tmp_path / "a.cu")) == ("sm_90a", "sm_80")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"a": 1}', "[" * 100_000])
+def test_damaged(tmp_path: Path, text: str) -> None:
+    (tmp_path / "compile_commands.json").write_text(text)
+    assert build_targets(str(tmp_path / "a.cu")) == ()
