@@ -32,7 +32,7 @@ class Operand(NamedTuple):
     """As written, such as `=r`."""
     constraint_span: Span
     expression: str
-    """What the host passes, as written; empty if it does not stand at the block."""
+    """The expression that the host passes, as written; empty if it does not stand at the block."""
     expression_span: Span
     early_clobber: bool = False
     value: str | None = None
@@ -42,7 +42,7 @@ class Operand(NamedTuple):
 
 
 class Clobber(NamedTuple):
-    """What a block declares to change besides its outputs, such as `memory`."""
+    """Something that a block declares to change besides its outputs, such as `memory`."""
 
     name: str
     span: Span

@@ -40,7 +40,7 @@ class Token(NamedTuple):
     kind: TokenKind
     span: Span
     content: Span
-    """What is between the quotes of a string; otherwise the same as `span`."""
+    """The range between the quotes of a string; otherwise the same as `span`."""
 
 
 def tokens(data: bytes, start: int = 0) -> Iterator[Token]:
@@ -94,14 +94,14 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Text as it is written in an ordinary literal."""
+    """Text in the form of an ordinary literal."""
     for plain, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("\r", "\\r")):
         text = text.replace(plain, written)
     return text
 
 
 def raw(text: str) -> str | None:
-    """Text as it is written in a raw literal; None if it might end it."""
+    """Text in the form of a raw literal; None if it might end it."""
     return None if ')"' in text else text
 
 

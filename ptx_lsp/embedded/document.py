@@ -79,7 +79,7 @@ _EVERY: Final = "ALL"
 
 
 class Previous(NamedTuple):
-    """What can be reused of the document before an edit: its tree, and its blocks by host and start."""
+    """The reusable parts of the document before an edit: its tree, and its blocks by host and start."""
 
     tree: Tree | None
     blocks: dict[tuple[str, int], Block]

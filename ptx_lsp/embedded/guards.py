@@ -167,6 +167,9 @@ _BINARY: Final[dict[str, tuple[int, Callable[[int, int], int]]]] = {
     "+": (9, lambda a, b: a + b), "-": (9, lambda a, b: a - b), "*": (10, lambda a, b: a * b),
     "/": (10, lambda a, b: a // b if b else 0), "%": (10, lambda a, b: a % b if b else 0),
 }  # fmt: skip
+_UNARY: Final[dict[str, Callable[[int], int]]] = {
+    "!": lambda a: not a, "-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a,
+}  # fmt: skip
 _MOST_TOKENS: Final = 1_000
 
 
@@ -213,12 +216,10 @@ class _Expression:
                 return left
 
     def _unary(self) -> Value:
-        if self._take("!"):
-            value = self._unary()
-            return None if value is None else int(not value)
-        if self._take("-"):
-            value = self._unary()
-            return None if value is None else -value
+        for sign, apply in _UNARY.items():
+            if self._take(sign):
+                value = self._unary()
+                return None if value is None else apply(value)
         if self._take("("):
             self._depth += 1
             value = self._binary(1) if self._depth < 50 else None

@@ -161,7 +161,7 @@ class MappedText:
         return built.text()
 
     def with_encoding(self, wrap: Callable[[Encode], Encode]) -> MappedText:
-        """The same text, written into the host in another way."""
+        """This text, written into the host in another way."""
         known: dict[Encode, Encode] = {}
         pieces = [
             piece._replace(encode=known.setdefault(piece.encode, wrap(piece.encode)))
@@ -170,7 +170,7 @@ class MappedText:
         return MappedText(self.data, pieces)
 
     def shifted(self, by: int) -> MappedText:
-        """The same text, from elsewhere in the host."""
+        """This text, from elsewhere in the host."""
         return MappedText(
             self.data, [piece._replace(host=piece.host.shifted(by)) for piece in self.pieces]
         )

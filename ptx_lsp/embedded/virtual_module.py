@@ -1,7 +1,7 @@
 """A PTX file that has one block of inline assembly as the body of a function.
 
 Operands are registers with their names in the block. Before the block, those that it may read are loaded;
-behind it, those that it may write are stored. ptxas takes `%0` and `$0` as names of registers, so it can
+after it, those that it may write are stored. ptxas takes `%0` and `$0` as names of registers, so it can
 judge the file, too.
 """
 

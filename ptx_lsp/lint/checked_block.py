@@ -33,7 +33,7 @@ class CheckedBlock(NamedTuple):
         return self.host_span(self.module.span(place))
 
     def host_span(self, span: Span) -> Span | None:
-        """The same for a range of bytes of the PTX file."""
+        """A range of bytes of the PTX file, relative to the start of the block in the host."""
         inside = self.virtual.inside(span)
         return self.block.text.host_span(inside) if inside is not None else None
 

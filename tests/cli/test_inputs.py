@@ -259,7 +259,7 @@ def test_links_that_lead_out_are_told_of_once(
 def test_a_directory_without_ptx(lint: Lint, tmp_path: Path) -> None:
     done = lint(tmp_path)
     assert done.status == 0
-    assert "no *.ptx files found" in done.err
+    assert "no *.ptx files and no inline PTX found" in done.err
 
 
 def test_standard_input(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:

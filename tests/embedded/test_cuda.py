@@ -54,7 +54,8 @@ def test_macros() -> None:
 
 
 def test_operands() -> None:
-    block = only('asm volatile("" : "=&r"(a), "+l"(b[i](1)) : "f"((float)c) "h"(d), "0"(e) : "memory", "cc");')
+    outputs, inputs = '"=&r"(a), "+l"(b[i](1))', '"f"((float)c) "h"(d), "0"(e)'
+    block = only(f'asm volatile("" : {outputs} : {inputs} : "memory", "cc");')
     assert [(one.name, one.type, one.access, one.expression) for one in block.operands] == [
         ("%0", ".b32", "write", "a"),
         ("%1", ".b64", "both", "b[i](1)"),
@@ -76,7 +77,9 @@ def test_not_a_block(written: str) -> None:
     assert blocks(f"void f() {{ {written} }}") == ()
 
 
-@pytest.mark.parametrize("broken", ['asm("a;" : "=r"(x', 'asm("a;', 'asm("a;" : : : :', "asm(", 'asm("a" : [x'])
+@pytest.mark.parametrize(
+    "broken", ['asm("a;" : "=r"(x', 'asm("a;', 'asm("a;" : : : :', "asm(", 'asm("a" : [x']
+)
 def test_unfinished(broken: str) -> None:
     for end in ("", "\n}\n", ";\n}\nvoid g() { h(); }\n"):
         assert len(blocks(f"void f() {{\n{broken}{end}")) <= 1

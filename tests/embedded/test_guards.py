@@ -8,7 +8,7 @@ from ptx_lsp.embedded.guards import Guards
 
 
 def guard(text: str) -> tuple[str, str]:
-    """Of sm_80, sm_90, sm_90a and sm_100f, those for which `@` is certain, and those for which it is possible."""
+    """Of sm_80, sm_90, sm_90a and sm_100f, the certain and the possible targets of `@`."""
     found = Guards(text.encode()).at(text.index("@"))
     names = ("sm_80", "sm_90", "sm_90a", "sm_100f")
     if found is None:
@@ -53,7 +53,8 @@ def test_branches() -> None:
 
 
 def test_nested() -> None:
-    assert guard("#if __CUDA_ARCH__ >= 900\n#ifdef __HIP__\n#else\n@\n#endif\n#endif")[0] == "sm_90 sm_90a sm_100f"
+    text = "#if __CUDA_ARCH__ >= 900\n#ifdef __HIP__\n#else\n@\n#endif\n#endif"
+    assert guard(text)[0] == "sm_90 sm_90a sm_100f"
 
 
 def test_host_only() -> None:

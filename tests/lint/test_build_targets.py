@@ -15,17 +15,21 @@ from ptx_lsp.lint.configuration.build_targets import build_targets
     [
         ("-arch=sm_90a", ("sm_90a",)),
         ("-arch compute_80", ("sm_80",)),
-        ("-gencode arch=compute_80,code=sm_86 -gencode=arch=compute_90a,code=[compute_90a,sm_90a]", ("sm_80", "sm_90a")),
+        (
+            "-gencode arch=compute_80,code=sm_86 -gencode=arch=compute_90a,code=[compute_90a,sm_90a]",
+            ("sm_80", "sm_90a"),
+        ),
         ('"--generate-code=arch=compute_75,code=[sm_75]"', ("sm_75",)),
         ("--cuda-gpu-arch=sm_70 --offload-arch=sm_100f", ("sm_70", "sm_100f")),
         ("-arch=native -march=x86-64", ()),
     ],
-)  # fmt: skip
+)
 def test_options(tmp_path: Path, options: str, targets: tuple[str, ...]) -> None:
     source = tmp_path / "src" / "a.cu"
-    commands = [{"directory": str(tmp_path / "build"), "command": f"nvcc {options} -c x.cu", "file": "../src/a.cu"}]
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build" / "compile_commands.json").write_text(json.dumps(commands))
+    build = tmp_path / "build"
+    build.mkdir()
+    command = {"directory": str(build), "command": f"nvcc {options} -c x.cu", "file": "../src/a.cu"}
+    (build / "compile_commands.json").write_text(json.dumps([command]))
     assert build_targets(str(source)) == targets
     assert build_targets(str(source.with_name("header.cuh"))) == targets
 

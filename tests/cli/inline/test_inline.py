@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.cli.lint import main
-from tests.cli.conftest import Done, Lint
+from tests.cli.conftest import Lint
 
 GUARDED = """
 __device__ void f(int a) {
@@ -18,15 +17,6 @@ __device__ void f(int a) {
 }
 """
 BAD = 'asm volatile("mov.u32 %0,\\n\\t" "%%tid.y, 1;" : "=r"(x));\n'
-
-
-@pytest.fixture
-def lint(capsys: pytest.CaptureFixture[str]) -> Lint:
-    def run(*arguments: str | Path) -> Done:
-        status = main([str(argument) for argument in arguments])
-        return Done(status, *capsys.readouterr())
-
-    return run
 
 
 def source(folder: Path, text: str, name: str = "a.cu") -> Path:
@@ -39,14 +29,14 @@ def test_finding_at_its_place(lint: Lint, tmp_path: Path) -> None:
     path = source(tmp_path, f"void f(int x) {{\n  {BAD}}}\n")
     done = lint(path, "--format", "concise")
     assert done.status == 1
-    assert done.out == f"{path}:2:16: error[operand-count] expected 2 operands (`d`, `a`), found 3\n"
+    assert done.out == f"{path}:2:44: error[operand-count] expected 2 operands (`d, sreg`), found 3\n"
 
 
 def test_json(lint: Lint, tmp_path: Path) -> None:
     path = source(tmp_path, f"void f(int x) {{\n  {BAD}}}\n")
     (file,) = json.loads(lint(path, "--format", "json").out)["files"]
     assert (file["path"], file["language"], file["blocks"]) == (str(path), "cuda", 1)
-    assert file["diagnostics"][0]["start"] == {"line": 2, "column": 16}
+    assert file["diagnostics"][0]["start"] == {"line": 2, "column": 44}
     assert file["kernels"] == []
 
 
@@ -68,7 +58,8 @@ def test_nothing_in_a_folder(lint: Lint, tmp_path: Path) -> None:
 
 
 def test_other_machines(lint: Lint, tmp_path: Path) -> None:
-    text = 'void f() { asm volatile("rdtsc" : "=a"(x)); asm("" ::: "memory"); asm("mov %%eax, %0;" : "=r"(x)); }'
+    statements = ('volatile("rdtsc" : "=a"(x))', '("" ::: "memory")', '("mov %%eax, %0;" : "=r"(x))')
+    text = f"void f() {{ {''.join(f'asm {one};' for one in statements)} }}"
     for name in ("a.cpp", "a.cu", "a.h"):
         assert lint(source(tmp_path, text, name)).status == 0
 
@@ -89,7 +80,7 @@ def test_a_guard_leaves_targets_out(
 def test_targets(lint: Lint, tmp_path: Path) -> None:
     path = source(tmp_path, GUARDED.replace(">= 900", ">= 700"))
     assert lint(path).status == 0
-    assert "requires sm_90" in lint(path, "--target", "sm_80").out
+    assert "requires PTX ISA 7.8 and sm_90" in lint(path, "--target", "sm_80").out
     only_one = lint(path, "--targets", "sm_80,sm_90", "--format", "concise").out
     assert "(sm_80 only)" in only_one
 
