@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import quantiles
 
 from ptx_lsp import ptxas
-from ptx_lsp.server.measuring import PAUSE
+from ptx_lsp.server.background.measuring import PAUSE
 from tests.server.connection import Connection, Json, at, of_file
 
 ROOT = Path(__file__).parents[1]

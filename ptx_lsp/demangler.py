@@ -25,6 +25,9 @@ _SECONDS: Final = 2.0
 _MOST_FAILURES: Final = 3
 """The number of names per call that may end the process."""
 _MANGLED: Final = ("_Z", "_R")
+_PARAMETER: Final = re.compile(r"_param_(\d+)$")
+"""What nvcc and LLVM add to the name of a function for its parameters."""
+_NUMBERED: Final = re.compile(r" parameter \d+$")
 _HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
 _ESCAPE: Final = re.compile(r"\$(?:u([0-9a-f]{1,6})|([A-Z]{1,2}))\$")
 _ESCAPES: Final = {
@@ -60,19 +63,33 @@ _lock: Final = Lock()
 
 
 def demangled(names: Iterable[str]) -> dict[str, str]:
-    """The demangled form of each of `names` that has one."""
-    mangled = [name for name in dict.fromkeys(names) if name.startswith(_MANGLED)]
+    """The demangled form of each of `names` that has one; of a parameter, its function and number.
+    """
+    mangled = {name: _PARAMETER.sub("", name) for name in names if name.startswith(_MANGLED)}
     if not mangled:
         return {}
+    wanted = dict.fromkeys(mangled.values())
     with _lock:
-        _demangle([name for name in mangled if name not in _known and len(name) <= LONGEST_NAME])
-        return {name: found for name in mangled if (found := _known.get(name))}
+        _demangle([name for name in wanted if name not in _known and len(name) <= LONGEST_NAME])
+        return {
+            name: f"{found}{_number(name)}"
+            for name, function in mangled.items()
+            if (found := _known.get(function))
+        }
+
+
+def _number(name: str) -> str:
+    found = _PARAMETER.search(name)
+    return f" parameter {found[1]}" if found else ""
 
 
 def short_name(text: str) -> str:
     """A demangled name without its return type and parameters, and without the contents of angle brackets,
     except of those that it begins with, as in Rust.
     """
+    numbered = _NUMBERED.search(text)
+    if numbered is not None:
+        return short_name(text[: numbered.start()]) + numbered[0]
     symbols: list[str] = []
 
     def hidden(found: re.Match[str]) -> str:

@@ -28,6 +28,11 @@ def _nothing_known() -> None:
         ("_ZN1AlsIiEEvT_", "void A::operator<<<int>(int)", "A::operator<<<...>"),
         ("_ZN1AcvT_IiEEv", "A::operator int<int>()", "A::operator int<...>"),
         ("_ZZ1kvE5cache", "k()::cache", "k()::cache"),
+        (
+            "_ZN3foo3barIfEEvT__param_12",
+            "void foo::bar<float>(float) parameter 12", "foo::bar<...> parameter 12",
+        ),
+        ("_RNvC7mycrate3foo_param_0", "mycrate::foo parameter 0", "mycrate::foo parameter 0"),
         ("_RNvC7mycrate3foo", "mycrate::foo", "mycrate::foo"),
         ("_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>", "std::mem::align_of::<...>"),
         (
@@ -46,7 +51,7 @@ def test_names(name: str, text: str, short: str) -> None:
 
 
 def test_other_names_have_no_other_form() -> None:
-    names = ["saxpy", "_Z", "_Znonsense", "_Rust", "$L__BB0_1", "", "_ZN05numba6pythonE6double"]
+    names = ["saxpy", "_Z", "_Znonsense", "_Rust", "$L__BB0_1", "", "_ZN05numba6pythonE6double", "_Z_param_0"]
     assert demangled(names) == {}
 
 

@@ -133,33 +133,6 @@ def panel(method: str) -> Callable[[Callable[[View, object], Json]], Callable[[V
     return register
 
 
-def panel_with_findings(
-    method: str,
-) -> Callable[
-    [Callable[[View, FileDiagnostics, object], Json]],
-    Callable[[View, FileDiagnostics, object], Json],
-]:
-    """Registers a function that answers a request beyond LSP about an open file with its findings, at least
-    those so far; it gets the parameters as JSON.
-    """
-
-    def register(
-        work: Callable[[View, FileDiagnostics, object], Json]
-    ) -> Callable[[View, FileDiagnostics, object], Json]:
-        async def handle(session: Session, params: object) -> Json:
-            found = await session.diagnostics(uri_of(params))
-            if found is None:
-                return None
-            file, findings = found
-            view = session.view_of(file, findings.snapshot)
-            return await session.threads.answer(work, view, findings, params)
-
-        handler(method)(handle)
-        return work
-
-    return register
-
-
 def uri_of(params: object) -> str:
     """The file that the parameters of a request beyond LSP name."""
     return text(at(at(params, "textDocument"), "uri")) or ""

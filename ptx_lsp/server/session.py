@@ -24,6 +24,8 @@ from ptx_lsp.lint.results.debug_lines import SourceLocations
 from ptx_lsp.lint.results.metadata import metadata_beside
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
+from ptx_lsp.server.background.machine_code import Disassembling
+from ptx_lsp.server.background.measuring import Choice, Measured, Measuring
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.diagnostics_scheduler import (
@@ -31,8 +33,6 @@ from ptx_lsp.server.diagnostics_scheduler import (
     DiagnosticsScheduler,
     FileDiagnostics,
 )
-from ptx_lsp.server.machine_code import Disassembling
-from ptx_lsp.server.measuring import Choice, Measured, Measuring
 from ptx_lsp.server.memory import DELAY, MUCH, give_back
 from ptx_lsp.server.openfile import OpenFile, Snapshot
 from ptx_lsp.server.progress import Progress
@@ -208,6 +208,10 @@ class Session:
         measured = self.measuring.measured(file, snapshot.source)
         return View(file, snapshot, convert, self.effective_settings(file), self.client, measured)
 
+    def measured_of_compared(self, file: OpenFile, source: Source) -> Measured:
+        """The known answer of ptxas for a text that a file is compared with, with the file's settings."""
+        return self.measuring.compared(file, source, self._choice(file))
+
     def effective_settings(self, file: OpenFile) -> EffectiveSettings:
         """The settings of a file, at least until the client has sent more."""
         found = self._effective_settings.get(file)
@@ -307,19 +311,21 @@ class Session:
 
     def _analyse(self, file: OpenFile) -> None:
         """Analyses a file that has changed, or whose settings have."""
-        wanted = self.effective_settings(file)
         self.disassembling.forget(file)
-        self.measuring.schedule(file, Choice(wanted.settings.ptxas, wanted.target))
+        self.measuring.schedule(file, self._choice(file))
         self.scheduler.schedule(file)
 
-    def _report_measurement(self, file: OpenFile) -> None:
+    def _choice(self, file: OpenFile) -> Choice:
+        wanted = self.effective_settings(file)
+        return Choice(wanted.settings.ptxas, wanted.target)
+
+    def _report_measurement(self, file: OpenFile, has_other_messages: bool) -> None:
         """Called when ptxas has finished, or has failed."""
         if self.client.refreshes_lenses:
             send(self.server.workspace_code_lens_refresh(None))
         if MEASURED in self.client.notifications:
             self._notify(MEASURED, {"textDocument": {"uri": file.uri}})
-        report = self.measuring.measured(file, file.source).report
-        if report is not None and report.messages:
+        if has_other_messages:
             self.publisher.expect_more(file)
             self.scheduler.schedule(file)
 
@@ -330,13 +336,13 @@ class Session:
         if len(source.data) > MOST_BYTES:
             return [_too_large(source)]
         found = self._own_diagnostics(file, lintings)
-        report = self.measuring.measured(file, source).report
+        messages = self.measuring.messages(file, source)
         rules = self.effective_settings(file).rules
-        if report is None or not report.messages or not lintings[0].is_complete or PTXAS not in rules.names:
+        if not messages or not lintings[0].is_complete or PTXAS not in rules.names:
             return found
         origins = SourceLocations(module)
         _, added = merge_messages(
-            found, report.messages, source, Suppressions(source), lambda offset: origins.of(offset)[1]
+            found, messages, source, Suppressions(source), lambda offset: origins.of(offset)[1]
         )
         return _worst(sorted([*found, *rules.judged(added)], key=lambda one: one.span), source)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp.lint.results.comparison import compare, likeness
+from ptx_lsp.lint.results.kernels import with_measured, without_measured
 from ptx_lsp.lint.results.report import FileReport, Kernel, Occupancy, Registers
+from ptx_lsp.ptxas import Resources
 from tests.cli.conftest import HEADER, Lint
 
 OLD = (
@@ -191,3 +193,21 @@ def test_what_is_worse(registers: int, percent: float, worse: bool) -> None:
     (pair,) = compare(old, new).pairs
     assert pair.is_worse == worse
     assert pair.is_same == (registers == 10 and percent == 50)
+
+
+def test_one_measured_kernel_is_compared_by_its_estimate() -> None:
+    row = Kernel("k", 1, "sm_80", Registers(estimate=40), 0, threads_per_block=256)
+    row = with_measured(row, Resources(registers=64))
+    estimated = without_measured(row)
+    measured = row.occupancy.percent
+    (pair,) = compare([FileReport("old", kernels=(row,))], [FileReport("new", kernels=(estimated,))]).pairs
+    figures = {one.name: one for one in pair.figures}
+    registers, one_sided, occupancy = (
+        figures[name] for name in ("registers", "measured registers", "occupancy")
+    )
+    assert (registers.old, registers.new, registers.says) == (40, 40, "estimated")
+    assert (one_sided.old, one_sided.new, one_sided.says) == (64, None, "measured")
+    assert occupancy.old == occupancy.new != measured
+    assert pair.is_same
+    (pair,) = compare([FileReport("old", kernels=(row,))], [FileReport("new", kernels=(row,))]).pairs
+    assert [one.says for one in pair.figures[:2]] == ["measured", "measured"]

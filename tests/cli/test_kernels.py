@@ -261,3 +261,15 @@ def test_dynamic_shared_memory(lint: Lint, tmp_path: Path) -> None:
     launch = "// ptx-run: grid=1 block=256 shared=512 n=u32:1\n"
     written(path, ".reqntid 256", body, before + launch)
     assert figures("--dynamic-shared", "49152") == (512, "launch comment")
+
+
+def test_the_table_shows_mangled_names_demangled_and_as_written(lint: Lint, file: Path) -> None:
+    name = "_ZN3foo4axpyIfEEvPT_S2_"
+    file.write_text(f"{HEADER}.visible .entry {name}() {{ ret; }}\n.visible .entry plain() {{ ret; }}\n")
+    mangled, plain = [
+        line for line in lint("--kernels", file).out.splitlines() if f"{file}:" in line
+    ]
+    assert mangled.endswith(f"  foo::axpy<...>  {file}:4  {name}")
+    assert plain.endswith(f"  plain  {file}:5")
+    report = json.loads(lint("--format", "json", file).out)
+    assert [one["name"] for one in report["files"][0]["kernels"]] == [name, "plain"]

@@ -130,7 +130,7 @@ def is_running(process: int) -> bool:
 def test_measurements_are_shown_everywhere(tool: Tool) -> None:
     with tool.client() as client:
         client.open(URI, TEXT)
-        assert lens(client).startswith("about ")
+        assert lens(client).startswith("estimated: about ")
         client.wait_until(lambda: measured(client) == 1)
         client.wait_until(lambda: any("codeLens/refresh" in str(one.get("method")) for one in client.asked))
         assert lens(client).startswith("30 registers, 0 spills (ptxas 13.5) | ")
@@ -151,7 +151,7 @@ def test_an_edit_brings_the_estimate_back_and_undo_the_measurement(tool: Tool) -
         client.open(URI, TEXT)
         client.wait_until(lambda: measured(client) == 1)
         replace(client, 2, TEXT + "// more\n")
-        assert lens(client).startswith("about ")
+        assert lens(client).startswith("estimated: about ")
         client.wait_until(lambda: measured(client) == 2)
         assert lens(client).startswith("31 registers")
         replace(client, 3, TEXT)
@@ -169,6 +169,35 @@ def test_what_ptxas_alone_says_is_a_finding_at_the_token_and_the_source_line(too
         related = at(found, "relatedInformation", 0)
         assert at(related, "location", "uri") == "file:///kernel.cu"
         assert at(related, "location", "range", "start") == {"line": 11, "character": 4}
+
+
+def odd(client: Connection, version: int) -> list[Json]:
+    """Where the finding of ptxas is."""
+    found = client.findings(URI, version)
+    return [at(one, "range", "start") for one in found if at(one, "source") == "ptxas"]
+
+
+def test_a_finding_stays_with_its_line_until_ptxas_has_answered(tool: Tool) -> None:
+    text = TEXT + "// odd\n"
+    with tool.client() as client:
+        client.open(URI, text)
+        client.wait_until(lambda: "something odd" in str(client.published(URI, 1)))
+        tool.behaves("time.sleep(1000)")
+        longer = text.replace(".entry", "// one line\n.entry")
+        replace(client, 2, longer)
+        assert odd(client, 2) == [position(longer, "%r1;\n    ret")]
+        replace(client, 3, text)
+        assert odd(client, 3) == [position(text, "%r1;\n    ret")]  # known
+        replace(client, 4, text.replace("%r1, %tid.x", "%r1, %tid.y"))
+        assert odd(client, 4) == [position(text, "%r1;\n    ret")]
+        replace(client, 5, text.replace("[%rd1], %r1", "[%rd1+4], %r1"))
+        assert odd(client, 5) == []
+        replace(client, 6, text)
+        assert odd(client, 6) == [position(text, "%r1;\n    ret")]
+        tool.behaves("pass")
+        replace(client, 7, text.replace("// odd", "// od"))
+        client.wait_until(lambda: measured(client) == 4)  # what no longer holds goes
+        assert eventually(lambda: odd(client, 7) == [])
 
 
 def test_clients_that_pull_are_asked_to_pull_again(tool: Tool) -> None:
@@ -191,6 +220,52 @@ def test_an_error_that_both_find_is_shown_once(tool: Tool) -> None:
         found = client.findings(URI, 1)
         errors = [one for one in found if at(one, "severity") == 1]
         assert [at(one, "source") for one in errors] == ["ptx-lint"]
+
+
+def compared(client: Connection, old: str) -> Json:
+    return client.request("ptx/compare", of_file(URI, old={"name": "old.ptx", "text": old}))
+
+
+def test_a_comparison_uses_what_was_measured_on_both_sides(tool: Tool) -> None:
+    old = TEXT + "// more\n// more\n"
+    with tool.client() as client:
+        client.open(URI, TEXT)
+        client.wait_until(lambda: measured(client) == 1)
+        first = compared(client, old)  # which has not been measured yet
+        assert at(first, "ptxas", "old", "state") == "running"
+        assert at(first, "ptxas", "new") == {"state": "measured", "version": "13.5", "problem": None}
+        figures = at(first, "pairs", 0, "figures")
+        assert at(figures, "registers", "says") == "estimated"
+        one = at(figures, "measured registers")
+        assert (at(one, "old"), at(one, "new"), at(one, "says")) == (None, 30, "measured")
+        assert at(first, "pairs", 0, "same") is True
+        client.wait_until(lambda: measured(client) == 2)  # of which the client is told
+        found = compared(client, old)
+        registers = at(found, "pairs", 0, "figures", "registers")
+        assert (at(registers, "old"), at(registers, "new"), at(registers, "says")) == (32, 30, "measured")
+        assert at(registers, "better") is True
+        assert at(found, "pairs", 0, "figures", "spills", "says") == "measured"
+        assert at(found, "pairs", 0, "figures", "occupancy", "says") == "measured"
+        assert "measured registers" not in str(found)
+        assert len(tool.runs) == 2
+        assert at(compared(client, TEXT), "pairs", 0, "same") is True  # the file's own text: no run
+        assert len(tool.runs) == 2
+
+
+def test_a_comparison_does_not_wait_for_ptxas(tool: Tool) -> None:
+    tool.behaves("time.sleep(1000 if 'more' in text else 0)")
+    with tool.client() as client:
+        client.open(URI, TEXT)
+        client.wait_until(lambda: measured(client) == 1)
+        for _ in range(3):
+            found = compared(client, TEXT + "// more\n")
+            assert at(found, "ptxas", "old", "state") == "running"
+        assert eventually(lambda: len(tool.runs) == 2)
+        compared(client, TEXT + "// another\n")  # ends the run on the text that is no longer compared
+        client.wait_until(lambda: measured(client) == 2)
+        assert eventually(lambda: not is_running(tool.runs[1][0]))
+        client.close(URI)
+        assert len(tool.runs) == 3
 
 
 def test_typing_runs_ptxas_once_and_never_waits_for_it(tool: Tool) -> None:
@@ -258,7 +333,7 @@ def test_whatever_ptxas_does_only_its_figures_are_lost(tool: Tool, behaviour: st
         client.wait_until(lambda: measured(client) == 1)
         assert at(state(client), "state") == "failed"
         assert problem in str(at(state(client), "problem"))
-        assert lens(client).startswith("about ")
+        assert lens(client).startswith("estimated: about ")
         assert client.findings(URI, 1) is not None
         tool.behaves("pass")
         replace(client, 2, TEXT + "// more\n")  # the next text is tried again
@@ -274,7 +349,7 @@ def test_a_program_that_is_not_ptxas(tool: Tool, script: str, monkeypatch: pytes
         client.wait_until(lambda: measured(client) == 1)
         assert at(state(client), "state") == "absent"
         assert at(state(client), "problem")
-        assert lens(client).startswith("about ")
+        assert lens(client).startswith("estimated: about ")
 
 
 def test_it_can_be_turned_off_and_on(tool: Tool) -> None:

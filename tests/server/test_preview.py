@@ -68,3 +68,18 @@ def test_addresses_are_hexadecimal() -> None:
         assert base.startswith("0x7")
         assert lanes[11, "%rd2"] in ("8", "0x0000000000000008")
         assert lanes[12, "%rd1"] == f"{int(base, 16) + 8:#x}"
+
+
+def test_addresses_in_buffers_are_hexadecimal() -> None:
+    text = (
+        KERNEL.replace("u32:zeros(3)", "u64:zeros(3)")
+        .replace("mul.wide.u32 %rd2, %r1, 4", "mul.wide.u32 %rd2, %r1, 8")
+        .replace("st.global.u32 [%rd1], %r2", "st.global.u64 [%rd1], %rd1")
+    )
+    with Connection() as client:
+        client.open(URI, text)
+        found = client.request("ptx/preview", of_file(URI))
+        assert at(found, "buffers", 0, "before") == ["0", "0", "0"]
+        first, second = (str(at(found, "buffers", 0, "after", index)) for index in (0, 1))
+        assert first.startswith("0x7")
+        assert int(second, 16) == int(first, 16) + 8

@@ -1,4 +1,4 @@
-/** Metrics as text; `?` stands for an unknown value and `~` for an estimate. */
+/** Metrics as text; `?` stands for an unknown value. An estimate has `~` and says so. */
 
 import type { DynamicShared, Kernel, KernelReport } from './protocol.js';
 
@@ -6,7 +6,7 @@ export function registersInShort({ registers: { estimate }, measured }: Kernel):
   if (typeof measured?.registers === 'number') {
     return `${measured.registers} registers`;
   }
-  return estimate === null ? '? registers' : `~${estimate} registers`;
+  return estimate === null ? '? registers' : `~${estimate} registers (estimated)`;
 }
 
 /** As ptxas measured them, else the estimate with its interval. */
@@ -24,8 +24,8 @@ export function estimated({ registers: { estimate, low, high } }: Kernel): strin
   if (estimate === null) {
     return '? registers';
   }
-  const interval = low !== null && high !== null && low !== high ? ` (${low} to ${high})` : '';
-  return `~${estimate} registers${interval}`;
+  const interval = low !== null && high !== null && low !== high ? `${low} to ${high}, ` : '';
+  return `~${estimate} registers (${interval}estimated)`;
 }
 
 function spills({ spillStoreBytes: stores, spillLoadBytes: loads }: NonNullable<Kernel['measured']>): string {

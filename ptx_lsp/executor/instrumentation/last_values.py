@@ -75,16 +75,15 @@ class LastValues(Observer):
                 for lane in np.flatnonzero(mask).tolist():
                     lanes[lane] = int(values[lane])
 
-
     def _shown(self, bits: int | None, type: str) -> str | None:
         """A value in readable form; of addresses, hexadecimal."""
         if bits is None:
             return None
-        is_address = TYPES[type].width == 64 and type in _INTEGERS and self._is_address(bits)
+        is_address = TYPES[type].width == 64 and type in _INTEGERS and self.is_address(bits)
         return f"{bits:#x}" if is_address else shown(bits, TYPES[type])
 
-    def _is_address(self, value: int) -> bool:
-        """Whether a value of 64 bits is in a generic window, in a buffer or not far behind one."""
+    def is_address(self, value: int) -> bool:
+        """Whether a value of 64 bits is in a generic window, in a buffer or not far after one."""
         if any(base <= value < base + WINDOW for base in WINDOWS.values()):
             return True
         near = self._memory.nearest(value) if self._memory is not None else None

@@ -277,7 +277,7 @@ def _kernel(
             lanes=tuple(error.lanes), values=seen.values, instructions=seen.instructions,
         )
     buffers = tuple(
-        _buffer(name, spec, old.reshape(-1), new.reshape(-1)) for name, spec, old, new in kept
+        _buffer(name, spec, old.reshape(-1), new.reshape(-1), seen) for name, spec, old, new in kept
     )
     return replace(
         made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions
@@ -289,16 +289,21 @@ def _failed(made: KernelPreview, problem: str) -> KernelPreview:
 
 
 def _buffer(
-    name: str, spec: str, before: npt.NDArray[np.generic], after: npt.NDArray[np.generic]
+    name: str, spec: str, before: npt.NDArray[np.generic], after: npt.NDArray[np.generic],
+    seen: LastValues,
 ) -> BufferPreview:
     width = after.dtype.itemsize
     changed = before.view(f"u{width}") != after.view(f"u{width}")
     type = spec.partition(":")[0].rpartition("(")[2]  # of `surface(f32:...)`, too
     return BufferPreview(
         name, type.removesuffix("[]"), after.size,
-        _first(before), _first(after), int(np.count_nonzero(changed)),
+        _first(before, seen), _first(after, seen), int(np.count_nonzero(changed)),
     )
 
 
-def _first(values: npt.NDArray[np.generic]) -> tuple[str, ...]:
-    return tuple(str(one) for one in values[:_FIRST])
+def _first(values: npt.NDArray[np.generic], seen: LastValues) -> tuple[str, ...]:
+    """The first values in readable form; of addresses, hexadecimal."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize != 8:
+        return tuple(str(one) for one in values[:_FIRST])
+    integers = [int(one) for one in values[:_FIRST]]
+    return tuple(f"{one:#x}" if seen.is_address(one) else str(one) for one in integers)

@@ -89,9 +89,11 @@ def references_of(module: Module, function: Function) -> tuple[Span, ...]:
 
 
 def figures_in_words(row: Kernel, known: KnownFigures = NOTHING_KNOWN) -> str:
-    """`about 30 registers (26 to 34) | 75 % occupancy, limited by registers | 2 divergent branches of 9`."""
+    """`estimated: about 30 registers (26 to 34) | 75 % occupancy, limited by registers | 2 of 9 branches...`.
+    """
     found = row.occupancy
-    parts = [known.measured.registers_text(row) or registers_text(row)]
+    estimate = registers_text(row)
+    parts = [known.measured.registers_text(row) or (estimate and f"estimated: {estimate}")]
     if found.percent is not None and not found.blocks_per_sm:
         parts.append(f"cannot be launched: {limiters_text(row)}")
     elif found.percent is not None:

@@ -86,7 +86,8 @@ def occupancy_text(row: Kernel) -> str:
         f"{_counted(found.blocks_per_sm, 'block')}, "
         f"{_counted(found.warps_per_sm or 0, 'warp')} per SM"
     )
-    return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_text(row)}"
+    rests = " (for the estimated registers)" if found.registers_source == "estimate" else ""
+    return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_text(row)}{rests}"
 
 
 def percent_text(row: Kernel) -> str:

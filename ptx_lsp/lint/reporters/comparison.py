@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ptx_lsp.lint.reporters.json import Value
 from ptx_lsp.lint.results.comparison import Comparison, Pair, Subject
 
+Names = Mapping[str, str]
 
-def comparison_json(found: Comparison) -> dict[str, Value]:
-    """The whole comparison."""
+
+def comparison_json(found: Comparison, display_names: Names | None = None) -> dict[str, Value]:
+    """The whole comparison. With `display_names`, kernels have these besides their names."""
     return {
-        "pairs": [_pair(pair) for pair in found.pairs],
-        "new": [_subject(one) for one in found.added],
-        "gone": [_subject(one) for one in found.gone],
+        "pairs": [_pair(pair, display_names) for pair in found.pairs],
+        "new": [_subject(one, display_names) for one in found.added],
+        "gone": [_subject(one, display_names) for one in found.gone],
     }
 
 
-def _pair(pair: Pair) -> Value:
+def _pair(pair: Pair, names: Names | None) -> Value:
     return {
-        "old": _subject(pair.old),
-        "new": _subject(pair.new),
+        "old": _subject(pair.old, names),
+        "new": _subject(pair.new, names),
         "likeness": round(pair.likeness, 3),
         "same": pair.is_same,
         "worse": pair.is_worse,
@@ -34,5 +38,7 @@ def _pair(pair: Pair) -> Value:
     }
 
 
-def _subject(one: Subject) -> Value:
-    return {"path": one.path, "kernel": one.kernel.name, "line": one.kernel.line}
+def _subject(one: Subject, names: Names | None) -> Value:
+    name = one.kernel.name
+    shown: dict[str, Value] = {} if names is None else {"displayName": names.get(name, name)}
+    return {"path": one.path, "kernel": name, **shown, "line": one.kernel.line}

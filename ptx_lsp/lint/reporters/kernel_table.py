@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptx_lsp.lint.results.report import FileReport, Kernel
 from ptx_lsp.lint.results.reporter import Run
 from ptx_lsp.lint.results.style import Style, printable, width
 
 Figure = Callable[[Kernel], object]
+_MANGLED = ("_Z", "_R")
 
 
 def kernels_below(run: Run) -> Iterator[str]:
@@ -35,12 +36,26 @@ def kernel_table(files: Sequence[FileReport], style: Style) -> Iterator[str]:
         for (first, second, cells), size in zip(columns, widths, strict=True)
     ]
     first, second, *figures = ("  ".join(cells) for cells in zip(*padded, strict=True))
+    names = _display_names(kernel.name for _, kernel in rows)
     yield style.paint(f"{first}  kernel", "bold")
     yield style.paint(second.rstrip(), "bold")
     for (file, kernel), texts in zip(rows, figures, strict=True):
-        place = style.paint(f"{printable(file.path)}:{kernel.line}", "dim")
-        yield f"{texts}  {style.paint(printable(kernel.name), 'cyan')}  {place}"
+        shown = names.get(kernel.name)
+        place = f"{printable(file.path)}:{kernel.line}{f'  {printable(kernel.name)}' if shown else ''}"
+        yield f"{texts}  {style.paint(printable(shown or kernel.name), 'cyan')}  {style.paint(place, 'dim')}"
     yield from (style.paint(line, "dim") for line in _legend([kernel for _, kernel in rows]))
+
+
+def _display_names(names: Iterable[str]) -> dict[str, str]:
+    """The short demangled forms of mangled names. The mangled name is what other options take, so both are
+    shown.
+    """
+    mangled = [name for name in names if name.startswith(_MANGLED)]
+    if not mangled:
+        return {}
+    from ptx_lsp.demangler import demangled, short_name  # which starts processes
+
+    return {name: short_name(text) for name, text in demangled(mangled).items()}
 
 
 def _registers(kernel: Kernel) -> str | None:

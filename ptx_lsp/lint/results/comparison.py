@@ -5,6 +5,8 @@
 2. The remaining kernels are matched by similarity of instruction counts (the cosine of the angle between
    them) and of names. The most similar pair comes first, down to a similarity of 0.7.
 3. A metric is worse if it costs more: more registers, memory or spills, less occupancy, more findings.
+4. Measured figures are compared if both kernels have them, else the estimates: one of each says nothing
+   about the change. A measurement of one of them is a figure of its own.
 """
 
 from __future__ import annotations
@@ -15,10 +17,13 @@ from difflib import SequenceMatcher
 from math import sqrt
 from typing import Literal
 
+from ptx_lsp.lint.results.kernels import without_measured
 from ptx_lsp.lint.results.report import FileReport, Kernel, Reported
 from ptx_lsp.named_tuple import NamedTuple
 
 _LEAST_LIKENESS = 0.7
+_ONE_SIDED = "measured registers"
+"""The figure that one of the kernels has no measurement for."""
 _MOST_PAIRS = 100_000
 """The maximum number of unmatched pairs; beyond it, only names count."""
 
@@ -67,7 +72,7 @@ class Pair(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        changed = any(one.old != one.new for one in self.figures)
+        changed = any(one.old != one.new and one.name != _ONE_SIDED for one in self.figures)
         return not (changed or self.instructions or self.findings or self.likeness < 1)
 
     @property
@@ -188,11 +193,13 @@ def _pair(old: Subject, new: Subject, alike: float) -> Pair:
 
 
 def _figures(old: Kernel, new: Kernel) -> Iterator[Change]:
-    measured = old.registers.measured is not None and new.registers.measured is not None
-    both = (old.registers, new.registers)
-    before, after = (one.measured if measured else one.estimate for one in both)
-    says = "measured" if measured else "estimated"
-    yield Change("registers", "", before, after, says, "more")
+    known = (old.registers.measured, new.registers.measured)
+    if None in known:
+        old, new = without_measured(old), without_measured(new)
+        yield Change("registers", "", old.registers.estimate, new.registers.estimate, "estimated", "more")
+        yield Change(_ONE_SIDED, "", *known, "measured", "more")
+    else:
+        yield Change("registers", "", *known, "measured", "more")
     rests = {old.occupancy.registers_source, new.occupancy.registers_source}
     about = "measured" if rests == {"measured"} else "estimated"
     yield Change("occupancy", "%", old.occupancy.percent, new.occupancy.percent, about, "less")

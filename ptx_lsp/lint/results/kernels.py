@@ -106,6 +106,14 @@ def with_measured(row: Kernel, found: Resources) -> Kernel:
     return row._replace(occupancy=_occupancy(row))
 
 
+def without_measured(row: Kernel) -> Kernel:
+    """The row with the estimates alone, and the occupancy that follows from them."""
+    if row.registers.measured is None:
+        return row
+    row = row._replace(registers=row.registers._replace(measured=None), measured=None)
+    return row._replace(occupancy=_occupancy(row))
+
+
 def resident(row: Kernel) -> Resident | None:
     """The occupancy in the row, with the inputs of its curves; None if it has none."""
     known = row.occupancy

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from ptx_lsp.ide.panels.source_lines import source_lines
 from ptx_lsp.model.function import Function
 from ptx_lsp.nvdisasm import MachineInstruction
+from ptx_lsp.server.background.machine_code import MachineCode
+from ptx_lsp.server.background.measuring import measured_json
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.feature import handler
 from ptx_lsp.server.features.panels import chosen
 from ptx_lsp.server.json import Json, at, text
-from ptx_lsp.server.machine_code import MachineCode
-from ptx_lsp.server.measuring import measured_json
 from ptx_lsp.server.session import Session, View
 from ptx_lsp.text import Span
 
@@ -62,6 +62,7 @@ def _answer(view: View, function: Function, code: MachineCode) -> Json:
     resources = code.report.kernels.get(function.name) if code.report is not None else None
     return {
         "kernel": function.name,
+        "displayName": view.display_name(function.name),
         "range": view.convert.json_range(Span(function.item.start, function.item.end)),
         "problem": code.problem or None,
         "measured": measured_json(resources, code.version) if resources is not None else None,

@@ -27,10 +27,10 @@ from ptx_lsp.lint.results.flow import pressure_along
 from ptx_lsp.lint.results.report import DynamicShared, Kernel
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.server.background.measuring import measured_json, state_json
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import handler, panel, uri_of
 from ptx_lsp.server.json import Json, at, number, text
-from ptx_lsp.server.measuring import measured_json
 from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import Session, View
 from ptx_lsp.text import Span
@@ -74,7 +74,7 @@ def _begun(view: View, findings: FileDiagnostics, asked: object) -> _Report:
 
 
 def _kernel_report(report: _Report, rows: Sequence[Kernel]) -> Json:
-    view, module, measured = report.view, report.module, report.view.measured
+    view, module = report.view, report.module
     launched = {one.entry for one in launch_comments(module)}
     view.display_names(one.name for one in report.kernels)  # all at once
     found = sorted(report.findings.diagnostics, key=_start)
@@ -91,11 +91,7 @@ def _kernel_report(report: _Report, rows: Sequence[Kernel]) -> Json:
         "ptxVersion": str(module.version) if module.version else None,
         "target": str(module.target) if module.target else None,
         "targets": _targets(),
-        "ptxas": {
-            "state": measured.state,
-            "version": measured.version or None,
-            "problem": measured.problem or None,
-        },
+        "ptxas": state_json(view.measured),
         "kernels": kernels,
     }
 

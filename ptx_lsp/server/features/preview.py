@@ -27,6 +27,7 @@ def preview(view: View, asked: object) -> Json:
             "missing": suggestion(function, known.size),
         }
     one = found[0]
+    names = view.display_names(buffer.name for buffer in one.buffers)
     error: Json = None
     if one.problem:
         error = {
@@ -42,6 +43,7 @@ def preview(view: View, asked: object) -> Json:
         "buffers": [
             {
                 "name": buffer.name,
+                "displayName": names.get(buffer.name, buffer.name),
                 "type": buffer.type,
                 "count": buffer.size,
                 "before": list[Json](buffer.before),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from lsprotocol import types
 
@@ -12,6 +13,7 @@ from ptx_lsp.ide.navigation.selection import selection
 from ptx_lsp.ide.navigation.symbols import Outlined, document_symbols
 from ptx_lsp.server.convert import SYMBOL_KINDS, Converter
 from ptx_lsp.server.feature import answer, handler
+from ptx_lsp.server.json import at, text
 from ptx_lsp.server.session import Session, View
 
 
@@ -70,7 +72,7 @@ def on_prepare_calls(
     view: View, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
     found = prepare_calls(view.module, view.offset(params.position))
-    return [_called(view.convert, found)] if found is not None else None
+    return [_called(view, found)] if found is not None else None
 
 
 @handler(types.CALL_HIERARCHY_INCOMING_CALLS)
@@ -78,15 +80,17 @@ async def on_incoming(
     session: Session, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall] | None:
     view = await session.view(params.item.uri)
-    return await session.threads.answer(_incoming, view, params.item.name) if view else None
+    return await session.threads.answer(_incoming, view, _name_of(params.item)) if view else None
 
 
 def _incoming(view: View, name: str) -> list[types.CallHierarchyIncomingCall]:
+    found = incoming(view.module, name)
+    view.display_names(one.other.name for one in found)  # all at once
     return [
         types.CallHierarchyIncomingCall(
-            _called(view.convert, one.other), [view.convert.range(span) for span in one.places]
+            _called(view, one.other), [view.convert.range(span) for span in one.places]
         )
-        for one in incoming(view.module, name)
+        for one in found
     ]
 
 
@@ -95,24 +99,33 @@ async def on_outgoing(
     session: Session, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall] | None:
     view = await session.view(params.item.uri)
-    return await session.threads.answer(_outgoing, view, params.item.name) if view else None
+    return await session.threads.answer(_outgoing, view, _name_of(params.item)) if view else None
 
 
 def _outgoing(view: View, name: str) -> list[types.CallHierarchyOutgoingCall]:
+    found = outgoing(view.module, name)
+    view.display_names(one.other.name for one in found)
     return [
         types.CallHierarchyOutgoingCall(
-            _called(view.convert, one.other), [view.convert.range(span) for span in one.places]
+            _called(view, one.other), [view.convert.range(span) for span in one.places]
         )
-        for one in outgoing(view.module, name)
+        for one in found
     ]
 
 
-def _called(convert: Converter, found: Called) -> types.CallHierarchyItem:
+def _called(view: View, found: Called) -> types.CallHierarchyItem:
+    """The name shown may be demangled, so the item keeps the other one, too."""
     return types.CallHierarchyItem(
-        found.name,
+        view.display_name(found.name),
         types.SymbolKind.Function,
-        convert.uri,
-        convert.range(found.span),
-        convert.range(found.name_span),
+        view.convert.uri,
+        view.convert.range(found.span),
+        view.convert.range(found.name_span),
         detail=".entry" if found.is_kernel else ".func",
+        data={"name": found.name},
     )
+
+
+def _name_of(item: types.CallHierarchyItem) -> str:
+    """The name in the text; that of the item if the client kept no data."""
+    return text(at(cast(object, item.data), "name")) or item.name

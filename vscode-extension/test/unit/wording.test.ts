@@ -24,9 +24,9 @@ const KERNEL: Kernel = {
 };
 
 test('an estimate is told as one, with its interval', () => {
-  assert.equal(registers(KERNEL), '~30 registers (26 to 34)');
+  assert.equal(registers(KERNEL), '~30 registers (26 to 34, estimated)');
   const exact = { ...KERNEL, registers: { ...KERNEL.registers, low: 30, high: 30 } };
-  assert.equal(registers(exact), '~30 registers');
+  assert.equal(registers(exact), '~30 registers (estimated)');
 });
 
 test('what ptxas measured is told with its version', () => {

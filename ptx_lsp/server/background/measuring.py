@@ -1,4 +1,4 @@
-"""Runs ptxas in the background on the texts of open files.
+"""Runs ptxas in the background on the texts of open files, and on those that they are compared with.
 
 A run starts after a pause in typing, on a copy of the text in a private folder. One program runs at a time,
 for the file that was changed last. A run is killed when its text changes, its file is closed or the server
@@ -12,7 +12,7 @@ import asyncio
 import logging
 import tempfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -20,8 +20,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from ptx_lsp import ptxas
 from ptx_lsp.ide.cursor.measurements import Measurements
 from ptx_lsp.isa.target import Target
-from ptx_lsp.ptxas import INPUT, Outcome, PtxasError, Report, Resources
-from ptx_lsp.server.background_process import run
+from ptx_lsp.ptxas import INPUT, Message, Outcome, PtxasError, Report, Resources
+from ptx_lsp.server.background.kept_messages import kept_messages
+from ptx_lsp.server.background.process import run
 from ptx_lsp.server.json import Json
 from ptx_lsp.server.openfile import OpenFile
 from ptx_lsp.server.skeleton import MOST_BYTES
@@ -53,6 +54,10 @@ class Measured(NamedTuple):
     def figures(self) -> Measurements:
         return Measurements(self.version, self.report.kernels if self.report is not None else {})
 
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return self.report.messages if self.report is not None else ()
+
 
 class Choice(NamedTuple):
     """The settings that determine whether and how ptxas runs on a file."""
@@ -69,14 +74,21 @@ class Program(NamedTuple):
 
 
 class _Case:
-    """The state of one file."""
+    """The state of a file, or of the text that it is compared with."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: OpenFile) -> None:
+        self.file = file
         self.source: Source | None = None
         self.choice = Choice()
         self.key = b""
         self.measured = Measured("running")
+        self.messages: tuple[Message, ...] = ()
+        """What ptxas says; until it has answered, what it said about an earlier text and still holds."""
         self.pause: asyncio.TimerHandle | None = None
+
+    def is_for(self, source: Source, choice: Choice) -> bool:
+        """Whether this is about the same text, however it was read."""
+        return self.source is not None and self.source.data == source.data and self.choice == choice
 
 
 class Measuring:
@@ -84,17 +96,21 @@ class Measuring:
     be called in any thread.
     """
 
-    def __init__(self, threads: Threads, changed: Callable[[OpenFile], None]) -> None:
-        """`changed` is called when there is a new result, or a reason why there is none."""
+    def __init__(self, threads: Threads, changed: Callable[[OpenFile, bool], None]) -> None:
+        """`changed` is called when there is a new result, or a reason why there is none, and with whether the
+        messages are others.
+        """
         self._threads = threads
         self._changed = changed
         self._cases: dict[OpenFile, _Case] = {}
-        self._queue: dict[OpenFile, None] = {}
-        """The file changed last is the last."""
+        self._compared: dict[OpenFile, _Case] = {}
+        """The text that each file is compared with."""
+        self._queue: dict[_Case, None] = {}
+        """The one changed last is the last."""
         self._results: OrderedDict[bytes, Measured] = OrderedDict()
         self._path: Path | None = None
         self._program: asyncio.Future[Program | Measured] | None = None
-        self._current: tuple[OpenFile, asyncio.Future[Measured]] | None = None
+        self._current: tuple[_Case, asyncio.Future[Measured]] | None = None
         self._working: asyncio.Future[None] | None = None
 
     def use(self, path: Path | None) -> None:
@@ -107,14 +123,42 @@ class Measuring:
         case = self._cases.get(file)
         return case.measured if case is not None and case.source is source else Measured("running")
 
+    def messages(self, file: OpenFile, source: Source) -> Sequence[Message]:
+        """The messages of ptxas about a text of a file, as far as they are known."""
+        case = self._cases.get(file)
+        return case.messages if case is not None and case.source is source else ()
+
     def schedule(self, file: OpenFile, choice: Choice) -> None:
         """Call this after each change of a file or of its settings."""
-        case = self._cases.setdefault(file, _Case())
+        case = self._cases.setdefault(file, _Case(file))
         if case.source is file.source and case.choice == choice:
             return
-        self._stop(file, case)
-        case.source, case.choice, case.key = file.source, choice, b""
-        data = file.source.data
+        earlier, messages = case.source, case.messages if case.choice == choice else ()
+        self._begin(case, file.source, choice, PAUSE)
+        if case.measured.state == "measured":
+            case.messages = case.measured.messages
+            self._changed(file, bool(messages or case.messages))
+        elif case.measured.state == "running" and earlier is not None:
+            case.messages = kept_messages(messages, earlier, file.source)
+        else:
+            case.messages = ()
+
+    def compared(self, file: OpenFile, source: Source, choice: Choice) -> Measured:
+        """The known answer of ptxas for a text that a file is compared with. If there is none, ptxas runs,
+        and the file is reported as changed then.
+        """
+        own = self._cases.get(file)
+        if own is not None and own.is_for(source, choice):
+            return own.measured
+        case = self._compared.setdefault(file, _Case(file))
+        if not case.is_for(source, choice):
+            self._begin(case, source, choice, 0)
+        return case.measured
+
+    def _begin(self, case: _Case, source: Source, choice: Choice, pause: float) -> None:
+        self._stop(case)
+        case.source, case.choice, case.key = source, choice, b""
+        data = source.data
         if not choice.is_on:
             case.measured = Measured("off")
             return
@@ -126,16 +170,16 @@ class Measuring:
         if known is not None:
             self._results.move_to_end(case.key)
             case.measured = known
-            self._changed(file)
             return
         case.measured = Measured("running")
-        case.pause = asyncio.get_running_loop().call_later(PAUSE, self._start, file)
+        case.pause = asyncio.get_running_loop().call_later(pause, self._start, case)
 
     def forget(self, file: OpenFile) -> None:
         """Stops the work on a file that was closed."""
-        case = self._cases.pop(file, None)
-        if case is not None:
-            self._stop(file, case)
+        for cases in (self._cases, self._compared):
+            case = cases.pop(file, None)
+            if case is not None:
+                self._stop(case)
 
     def close(self) -> None:
         """Ends everything."""
@@ -145,28 +189,27 @@ class Measuring:
             if one is not None:
                 one.cancel()
 
-    def _stop(self, file: OpenFile, case: _Case) -> None:
-        self._queue.pop(file, None)
+    def _stop(self, case: _Case) -> None:
+        self._queue.pop(case, None)
         if case.pause is not None:
             case.pause.cancel()
-        if self._current is not None and self._current[0] is file:
+        if self._current is not None and self._current[0] is case:
             self._current[1].cancel()
 
     # -- the work -------------------------------------------------------------------------------
 
-    def _start(self, file: OpenFile) -> None:
-        self._queue[file] = None
+    def _start(self, case: _Case) -> None:
+        self._queue[case] = None
         if self._working is None or self._working.done():
             self._working = asyncio.ensure_future(self._work())
 
     async def _work(self) -> None:
         while self._queue:
-            file = next(reversed(self._queue))
-            del self._queue[file]
-            case = self._cases[file]
+            case = next(reversed(self._queue))
+            del self._queue[case]
             key = case.key
             task = asyncio.ensure_future(self._measure(case))
-            self._current = file, task
+            self._current = case, task
             try:
                 await asyncio.wait((task,))
             finally:
@@ -179,9 +222,11 @@ class Measuring:
                 self._results[key] = found
                 if len(self._results) > _KEPT:
                     self._results.popitem(last=False)
-            if self._cases.get(file) is case and case.key == key:  # not changed meanwhile
+            is_open = case in (self._cases.get(case.file), self._compared.get(case.file))
+            if is_open and case.key == key:  # not changed meanwhile
+                is_new, case.messages = case.messages != found.messages, found.messages
                 case.measured = found
-                self._changed(file)
+                self._changed(case.file, is_new)
 
     async def _measure(self, case: _Case) -> Measured:
         """Never raises an Exception: a failure is a result, too."""
@@ -223,6 +268,11 @@ class Measuring:
 def text_key(data: bytes, target: Target | None) -> bytes:
     """The key of the results for a text and a target."""
     return blake2b(data, key=str(target or "").encode()).digest()
+
+
+def state_json(found: Measured) -> Json:
+    """Whether ptxas has measured a text, for requests beyond LSP."""
+    return {"state": found.state, "version": found.version or None, "problem": found.problem or None}
 
 
 def measured_json(found: Resources, version: str) -> Json:

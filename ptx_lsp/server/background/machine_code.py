@@ -17,8 +17,8 @@ from ptx_lsp import nvdisasm
 from ptx_lsp.isa.target import Target
 from ptx_lsp.nvdisasm import MachineInstruction
 from ptx_lsp.ptxas import PtxasError, Report
-from ptx_lsp.server.background_process import run
-from ptx_lsp.server.measuring import Measured, Measuring, Program, judge, text_key
+from ptx_lsp.server.background.measuring import Measured, Measuring, Program, judge, text_key
+from ptx_lsp.server.background.process import run
 from ptx_lsp.server.openfile import OpenFile
 from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.threads import Threads

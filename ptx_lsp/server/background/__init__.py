@@ -1,0 +1,1 @@
+"""ptxas and nvdisasm in the background."""
