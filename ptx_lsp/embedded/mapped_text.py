@@ -210,19 +210,26 @@ def _both(inner: Encode, outer: Encode) -> Encode:
 class Builder:
     """Assembles a MappedText."""
 
-    def __init__(self) -> None:
+    def __init__(self, holes: dict[bytes, int] | None = None, has_statements: bool = True) -> None:
+        """`holes` numbers those of several texts. Without `has_statements` every hole is a name."""
         self._parts: list[bytes] = []
         self._pieces: list[Piece] = []
         self._length = 0
-        self._holes: dict[bytes, int] = {}
+        self._holes: dict[bytes, int] = {} if holes is None else holes
+        self._has_statements = has_statements
+
+    @property
+    def is_between_statements(self) -> bool:
+        """Whether a statement may begin here."""
+        before = b"".join(self._parts[-_ENOUGH:]).rstrip(b" \t")[-1:]
+        return self._has_statements and before in _STATEMENT_ENDS
 
     def hole(self, key: bytes, host: Span, encode: Encode) -> None:
         """Adds a placeholder for what is unknown; the same one for the same `key`. It is a name, so that it
         can be an operand, a modifier or the rest of a word. Nothing stands for whole statements.
         """
-        before = b"".join(self._parts[-_ENOUGH:]).rstrip(b" \t")[-1:]
         number = self._holes.setdefault(key, len(self._holes))
-        self.add(b"" if before in _STATEMENT_ENDS else b"_hole%d" % number, host, "hole", encode)
+        self.add(b"" if self.is_between_statements else b"_hole%d" % number, host, "hole", encode)
 
     def add(self, data: bytes, host: Span, kind: PieceKind, encode: Encode) -> None:
         """Adds bytes that come from `host`; those of a `same` piece are as long as it."""

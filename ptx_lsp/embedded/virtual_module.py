@@ -36,11 +36,12 @@ def virtual_module(block: Block, version: str, target: str) -> VirtualModule:
     registers: dict[str, list[str]] = {}
     loads: list[str] = []
     stores: list[str] = []
+    tied = {one.tied_to for one in block.operands}
     for operand in block.operands:
         if operand.type is None:
             continue
         registers.setdefault(operand.type, []).append(operand.name)
-        if operand.access != "write":
+        if operand.access != "write" or operand.name in tied:
             loads.append(f"ld.volatile{operand.type} {operand.name}, [{_AT}];\n")
         if operand.access != "read":
             stores.append(f"st.volatile{operand.type} [{_AT}], {operand.name};\n")
