@@ -68,9 +68,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ptx_lsp.embedded": (
         "mapped_text",
         "block c_tokens languages",
-        "c_asm guards llvm_constraints virtual_module",
-        "host",
-        "rust_syntax",
+        "c_asm guards llvm_constraints python_literals python_names virtual_module",
+        "host python_strings",
+        "python_blocks rust_syntax",
         "hosts",
         "registry",
         "document",

@@ -100,7 +100,7 @@ def _operand(
 
 
 _REFERENCE = lazy_pattern(
-    rb"\$(?:(?P<escaped>[$|)])|\{:(?P<special>\w+)\}|\{(?P<number>\d+)(?::\w)?\})"
+    rb"\$(?:(?P<escaped>[$|)])|\{:(?P<special>\w+)\}|\{(?P<number>\d+)(?::\w)?\}|\d+)"
 )
 _SPECIAL: Final = {b"uid": b"0", b"comment": b"//", b"private": b""}
 _OPERAND = lazy_pattern(r"\$(?!\d)")
@@ -148,7 +148,7 @@ def _replacement(match: re.Match[bytes]) -> bytes | None:
         return b"}" if escaped == b")" else escaped
     if special is not None:
         return _SPECIAL.get(special)
-    return b"$" + number if number is not None else None
+    return b"$" + number if number is not None else match[0]
 
 
 def _dollars_doubled(encode: Encode) -> Encode:

@@ -19,11 +19,10 @@ _NAMED = {
     b"\\": b"\\", b"'": b"'", b'"': b'"', b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r",
     b"t": b"\t", b"v": b"\v",
 }  # fmt: skip
-_ESCAPE = (
-    rb"\\(?:(?P<line>\r?\n)|(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{2})|(?P<one>[\\'\"abfnrtv])"
-)
+_ESCAPE = rb"\\(?:(?P<line>\r\n?|\n)|(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]{2})|(?P<one>[\\'\"abfnrtv])"
 _UNICODE = rb"|u(?P<u>[0-9a-fA-F]{4})|U(?P<U>[0-9a-fA-F]{8})|N\{(?P<N>[^}\"'\n]+)\}"
 _BRACES = rb"|(?P<brace>\{\{|\}\})"
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NEWLINE = rb"|(?P<newline>\r\n?)"
 
 
@@ -99,21 +98,17 @@ def encoder(kind: LiteralKind) -> Encode:
 
     def encode(text: str) -> str | None:
         if kind.is_raw:
-            if (
-                quote in text
-                or "\r" in text
-                or text.endswith("\\")
-                or ("\n" in text and not is_long)
-            ):
+            if quote in text or text.endswith("\\") or _CONTROL.search(text):
                 return None
-            if kind.is_bytes and not text.isascii():
+            if ("\n" in text and not is_long) or (kind.is_bytes and not text.isascii()):
                 return None
             return _braces_doubled(text) if kind.is_formatted else text
-        text = text.replace("\\", "\\\\").replace(quote, "\\" + quote).replace("\r", "\\r")
+        text = text.replace("\\", "\\\\").replace(quote, "\\" + quote)
+        text = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
         if not is_long:
             text = text.replace("\n", "\\n").replace("\t", "\\t")
         if kind.is_bytes:
-            text = "".join(f"\\x{byte:02x}" if byte > 0x7E else chr(byte) for byte in text.encode())
+            text = "".join(chr(byte) if byte < 0x80 else f"\\x{byte:02x}" for byte in text.encode())
         return _braces_doubled(text) if kind.is_formatted else text
 
     return encode

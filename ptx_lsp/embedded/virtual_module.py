@@ -41,10 +41,15 @@ def virtual_module(block: Block, version: str, target: str) -> VirtualModule:
         if operand.type is None:
             continue
         registers.setdefault(operand.type, []).append(operand.name)
+        is_predicate = operand.type == ".pred"
         if operand.access != "write" or operand.name in tied:
-            loads.append(f"ld.volatile{operand.type} {operand.name}, [{_AT}];\n")
+            load = f"ld.volatile{operand.type} {operand.name}, [{_AT}];\n"
+            loads.append(f"setp.ne.b64 {operand.name}, {_AT}, 0;\n" if is_predicate else load)
         if operand.access != "read":
-            stores.append(f"st.volatile{operand.type} [{_AT}], {operand.name};\n")
+            store = f"st.volatile{operand.type} [{_AT}], {operand.name};\n"
+            stores.append(
+                f"@{operand.name} st.volatile.b64 [{_AT}], {_AT};\n" if is_predicate else store
+            )
     head = (
         f".version {version}\n.target {target}\n.address_size 64\n"
         f".visible .func {_NAME}(.param .b64 {_PARAMETER})\n{{\n.reg .b64 {_AT};\n"

@@ -126,7 +126,7 @@ def test_the_macro_of_cuda_oxide() -> None:
     assert block.clobbers_memory
     assert findings(OXIDE, ".rs") == [("error", "wrong-modifier", ".gl")]
     check_places(read(OXIDE, ".rs"))
-    assert check_edits(OXIDE.replace('%1', '').replace('in("C") MODE,', ''), ".rs") > 300
+    assert check_edits(OXIDE.replace("%1", "").replace('in("C") MODE,', ""), ".rs") > 300
 
 
 CUBECL = 'gpu_asm!("mma.m16n8k{k}.row{kind} {d}, {{0, 0}};", "fence.sc.gl;", d = out(_) x, options(nomem));'

@@ -21,25 +21,29 @@ _STATEMENT: Final = lazy_pattern(
     rb"(?:^|[;{}:\n])\s*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifiers>(?:\.[\w:]*)*)|\.reg\b"
 )
 _WITHOUT_MODIFIERS: Final = frozenset((b"bra", b"brkpt", b"exit", b"ret", b"trap"))
+_OF_DEVICES: Final = ("cuda", "python")
+"""Languages whose inline assembly is mostly PTX."""
 _HOSTS_OF_PTX: Final = frozenset(("cubecl", "cuda-oxide", "nvvm"))
 """Hosts that have nothing but PTX."""
 
 
 def is_foreign(block: Block) -> bool:
-    """Whether a block is not PTX. In CUDA it is PTX if anything looks like an instruction with a modifier; in
-    languages for other machines, one must exist.
+    """Whether a block is not PTX. In CUDA and Python it is PTX if anything looks like an instruction with a
+    modifier; in languages for other machines, one must exist.
     """
-    if block.language == "python" or block.host in _HOSTS_OF_PTX:
+    if block.host in _HOSTS_OF_PTX:
         return False
     constraints = [one.constraint for one in block.operands]
     if not all(_is_of_ptx(one, block.language) for one in constraints):
         return True
     if block.language == "rust" and not _RUST_CLASSES.isdisjoint(constraints):
         return False
-    is_device = block.language == "cuda"
+    is_device = block.language in _OF_DEVICES
     for match in _STATEMENT.finditer(block.text.data):
         opcode = match["opcode"]
-        if opcode is None or (opcode in _WITHOUT_MODIFIERS and block.language in ("cuda", "cpp")):
+        if opcode is None or (
+            opcode in _WITHOUT_MODIFIERS and block.language in (*_OF_DEVICES, "cpp")
+        ):
             return False
         modifiers = match["modifiers"]
         if len(modifiers) > 1 and (
@@ -53,6 +57,8 @@ def _is_of_ptx(constraint: str, language: str) -> bool:
     """Whether PTX has the kind of operand that a constraint, or a class of registers, names."""
     if language == "rust":
         return constraint in _RUST_CLASSES or constraint in _RUST_CONSTANTS or "$" in constraint
+    if "_hole" in constraint:
+        return True
     letters = _LETTERS if language in ("cuda", "cpp") else _LLVM_LETTERS
     return letters.issuperset(constraint.strip("=+&% "))
 

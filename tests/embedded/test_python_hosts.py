@@ -1,0 +1,170 @@
+"""Inline assembly in Python by Triton, MLIR's LLVM dialect and Numba."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.embedded.reading import (
+    block_in,
+    check_edits,
+    check_places,
+    findings,
+    operands_of,
+    read,
+)
+
+TRITON = '''import triton.language as tl
+def f(x, y):
+    return tl.inline_asm_elementwise(
+        asm=f"""{{
+            .reg .b32 t;
+            add.u32 t, $1, $2;  // {x}
+            mov.b32 $0, t; }}""",
+        constraints=("=&r,"
+                     "r,r"), args=[x, (y + 1)], dtype=tl.int32, is_pure=False, pack=1)
+'''
+CUTE = r"""
+def f(a, b):
+    llvm.inline_asm(
+        None, [a.ir_value(), b],
+        "{\n\t"
+        ".reg .pred p|q;\n\t"
+        'mov.b64 $0, $1; }',
+        "=l,l,r,~{memory}", has_side_effects=True, is_align_stack=False)
+"""
+NUMBA = """
+asm = ir.InlineAsm(fnty, f"{op}.f16 $0,$1,$2;", '=h,h,h')
+builder.call(ir.InlineAsm(fnty, "activemask.b32 $0;", "=r", side_effect=True), [])
+"""
+
+
+def test_triton() -> None:
+    block = block_in(TRITON, ".py")
+    assert block.host == "triton"
+    assert b"add.u32 t, $1, $2;  // _hole0\n" in block.text.data
+    assert operands_of(block) == [
+        ("$0", ".b32", "write", ""),
+        ("$1", ".b32", "read", "x"),
+        ("$2", ".b32", "read", "(y + 1)"),
+    ]
+    assert block.operands[0].early_clobber
+    assert block.is_volatile
+    check_places(read(TRITON, ".py"))
+
+
+def test_a_block_that_is_pure_is_not_volatile() -> None:
+    assert not block_in(TRITON.replace("False", "True"), ".py").is_volatile
+
+
+def test_packed_arguments_are_not_told_apart() -> None:
+    block = block_in(TRITON.replace("[x, (y + 1)]", "[x]"), ".py")
+    assert [one.expression for one in block.operands] == ["", "", ""]
+
+
+def test_the_dialect_of_llvm() -> None:
+    block = block_in(CUTE, ".py")
+    assert block.host == "cute-dsl"
+    assert block.text.data == b"{\n\t.reg .pred p|q;\n\tmov.b64 $0, $1; }"
+    assert operands_of(block) == [
+        ("$0", ".b64", "write", ""),
+        ("$1", ".b64", "read", "a.ir_value()"),
+        ("$2", ".b32", "read", "b"),
+    ]
+    assert block.clobbers_memory
+    assert block.is_volatile
+    check_places(read(CUTE, ".py"))
+
+
+def test_numba() -> None:
+    first, second = read(NUMBA, ".py").blocks
+    assert first.text.data == b".f16 $0,$1,$2;"
+    assert not first.is_volatile
+    assert operands_of(second) == [("$0", ".b32", "write", "")]
+    assert second.is_volatile
+    check_places(read(NUMBA, ".py"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CUTE,
+        'llvm.inline_asm(None, [], r"mov.b32 $0, %laneid; // \\d e", "=r")\n',
+        "llvm.inline_asm(None, [], '''add.u32 $0,\n $0, \"\"\"1''', '=r')\n",
+        'llvm.inline_asm(None, [], f"a{{b}}$$c;" fr"{{$0}}", "=r")\n',
+        'llvm.inline_asm(None, [], b"a\\x41\\n" b"\\\nc", "=r")\n',
+    ],
+)
+def test_what_is_edited_is_read_again(text: str) -> None:
+    assert check_edits(text, ".py") > 20
+
+
+def test_the_branches_of_a_name_are_blocks_with_their_constraints() -> None:
+    text = """
+def f(x):
+    if x:
+        asm = "clz.b32 $0, $1;"
+        constraints = "=r,r"
+    else:
+        asm = "clz.b64 $0, $1;"
+        constraints = "=r,l"
+    llvm.inline_asm(None, [x], asm, constraints)
+"""
+    document = read(text, ".py")
+    assert [[one.type for one in block.operands] for block in document.blocks] == [
+        [".b32", ".b32"],
+        [".b32", ".b64"],
+    ]
+    assert findings(text, ".py") == []
+    check_places(document)
+
+
+def test_the_values_of_a_dictionary_are_blocks() -> None:
+    text = """
+TEXTS = {"a": "mov.b32 $0, 1;", "b": "movs.b32 $0, 2;"}
+llvm.inline_asm(None, [], TEXTS[kind], "=r")
+"""
+    assert [block.text.data for block in read(text, ".py").blocks] == [
+        b"mov.b32 $0, 1;",
+        b"movs.b32 $0, 2;",
+    ]
+    assert findings(text, ".py") == [("error", "unknown-opcode", "movs")]
+
+
+def test_a_text_that_two_calls_use_is_one_block() -> None:
+    text = 'A = "movs.b32 $0, 1;"\n' + 2 * 'llvm.inline_asm(None, [], A, "=r")\n'
+    assert len(read(text, ".py").blocks) == 1
+
+
+def test_a_parameter_is_no_block() -> None:
+    text = 'def f(asm):\n    llvm.inline_asm(None, [], asm, "=r")\n'
+    assert read(text, ".py").blocks == ()
+
+
+def test_operands_of_unknown_constraints_may_have_any_name() -> None:
+    text = 'llvm.inline_asm(None, [], "mov.b32 $0, $7;", constraints_of(x))\n'
+    assert not block_in(text, ".py").operands_known
+    assert findings(text, ".py") == []
+
+
+def test_other_machines_are_left_out() -> None:
+    text = 'tl.inline_asm_elementwise("v_mov_b32 $0, $1", "=v,v", [x], dtype=t, is_pure=True, pack=1)\n'
+    assert read(text, ".py").blocks == ()
+    assert findings(text.replace("=v,v", "=r,r"), ".py") == []
+
+
+def test_findings_stand_in_the_literal() -> None:
+    text = 'llvm.inline_asm(None, [a], "\\n\\tmovs.b32 " "$0, $9;", "=r,r")\n'
+    assert findings(text, ".py") == [
+        ("error", "unknown-opcode", "movs"),
+        ("error", "undeclared-name", "$9"),
+    ]
+
+
+def test_an_input_tied_to_an_output_initialises_it() -> None:
+    text = 'llvm.inline_asm(T.f32(), [a], "add.f32 $0, $0, $1;", "=f,0")\n'
+    assert findings(text, ".py") == []
+
+
+def test_predicates() -> None:
+    text = 'llvm.inline_asm(T.i32(), [a], "@$1 mov.b32 $0, 1;", "=r,b")\n'
+    assert findings(text, ".py") == []
