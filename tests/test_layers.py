@@ -59,6 +59,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "anchoring diagnostic failures opcode",
         "divergence fixes results unmet_requirements",
         "checked_block",
+        "block_accesses block_references",
+        "block_effects",
         "rule",
         "rules",
         "registry",

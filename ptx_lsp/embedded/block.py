@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 Access: TypeAlias = Literal["read", "write", "both"]
 """How the block accesses an operand, according to its declaration."""
@@ -39,6 +39,13 @@ class Operand(NamedTuple):
     """The text of a constant operand, if it is known."""
     tied_to: str | None = None
     """The name of the output whose register an input shares."""
+    symbol: str = ""
+    """Its symbolic name, such as `x` of `%[x]`; its references are replaced by `name`."""
+
+    def constraint_at(self, index: int) -> int | None:
+        """The place in the host of a character of the constraint; None if it is not written in one piece."""
+        quotes = self.constraint_span.end - self.constraint_span.start - len(self.constraint)
+        return self.constraint_span.start + quotes // 2 + index if quotes in (0, 2) else None
 
 
 class Clobber(NamedTuple):
@@ -78,6 +85,12 @@ class Block(NamedTuple):
     """The target that the host itself names."""
     operands_known: bool = True
     """Whether `operands` are all there are. Otherwise any name may be an operand."""
+    missing_commas: tuple[Span, ...] = ()
+    """Empty ranges where a comma is missing between operands."""
+    memory_edit: Edit | None = None
+    """An edit after which it clobbers memory, if the host can say so."""
+    volatile_edit: Edit | None = None
+    """An edit after which it is volatile, if the host can say so."""
     is_context_free: bool = True
     """Whether it depends on nothing but its own characters."""
 
@@ -110,4 +123,11 @@ def relative(block: Block) -> Block:
             for one in block.operands
         ),
         clobbers=tuple(one._replace(span=one.span.shifted(by)) for one in block.clobbers),
+        missing_commas=tuple(one.shifted(by) for one in block.missing_commas),
+        memory_edit=_shifted(block.memory_edit, by),
+        volatile_edit=_shifted(block.volatile_edit, by),
     )
+
+
+def _shifted(edit: Edit | None, by: int) -> Edit | None:
+    return edit._replace(start=edit.start + by, end=edit.end + by) if edit is not None else None

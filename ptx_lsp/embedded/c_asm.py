@@ -16,7 +16,7 @@ from ptx_lsp.embedded.block import Access, Block, Clobber, Operand
 from ptx_lsp.embedded.c_tokens import Token, add_literal, tokens
 from ptx_lsp.embedded.mapped_text import Builder, Encode, MappedText
 from ptx_lsp.lazy_pattern import lazy_pattern
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 REGISTER_TYPES: Final = {"h": ".b16", "r": ".b32", "l": ".b64", "q": ".b128", "f": ".f32", "d": ".f64"}
 """The types of the registers that nvcc passes, by the letter of the constraint."""
@@ -69,6 +69,12 @@ def _block(statement: _Statement, keyword: Span, host: str, language: str) -> Bl
         section += len(statement.mark)
         statement.section(section)
     text = builder.text()
+    has_memory_edit = (
+        statement.mark == b")"
+        and section <= 3
+        and (section or b"%" not in text.data)
+        and not statement.has_unknown
+    )
     if has_operands:
         text = _with_operands(text, statement)
     is_volatile = statement.is_volatile or all(one.access == "read" for one in statement.operands)
@@ -84,8 +90,20 @@ def _block(statement: _Statement, keyword: Span, host: str, language: str) -> Bl
         tuple(statement.clobbers),
         is_volatile,
         has_operands,
+        operands_known=not statement.has_unknown,
+        missing_commas=tuple(statement.missing_commas),
+        memory_edit=_memory_edit(section, statement) if has_memory_edit else None,
+        volatile_edit=Edit(keyword.end - keyword.start, keyword.end - keyword.start, b" volatile"),
         is_context_free=not statement.has_macros,
     )
+
+
+def _memory_edit(section: int, statement: _Statement) -> Edit:
+    """Adds `"memory"` to the clobbers, behind the last part of the statement."""
+    at = statement.last_end
+    colons = b":" * (3 - section)
+    before = b", " if statement.clobbers else b" %b " % colons if colons else b" "
+    return Edit(at, at, before + b'"memory"')
 
 
 def _with_operands(text: MappedText, statement: _Statement) -> MappedText:
@@ -105,10 +123,18 @@ def _with_operands(text: MappedText, statement: _Statement) -> MappedText:
     text = text.replaced(_REFERENCE, replacement)
     if holes:
         text = text.replaced(_OPERAND, lambda match: holes.get(match[0]))
+    unknown = {one.name.encode() for one in statement.operands if one.type is None and one.value is None}
+    if unknown:
+
+        def part_of_word(match: re.Match[bytes]) -> bytes | None:
+            return b"_hole_%b" % match[0][1:] if match[0] in unknown else None
+
+        text = text.replaced(_PART_OF_WORD, part_of_word, "hole")
     return text.with_encoding(_percent_doubled)
 
 
 _OPERAND = lazy_pattern(rb"%\d+")
+_PART_OF_WORD = lazy_pattern(rb"(?<=[\w.])%\d+")
 _NO_OPERAND = lazy_pattern(r"%(?!\d)")
 
 
@@ -130,6 +156,11 @@ class _Statement:
         self.is_volatile = False
         self.operands: list[Operand] = []
         self.clobbers: list[Clobber] = []
+        self.has_unknown = False
+        """Whether a macro may stand for operands or clobbers."""
+        self.missing_commas: list[Span] = []
+        self.last_end = start
+        """The end of the last token before the final parenthesis."""
         self.names: dict[bytes, bytes] = {}
         """The names of operands in PTX by their symbolic names."""
 
@@ -138,7 +169,7 @@ class _Statement:
         if token is None:
             token = next(self._tokens, None)
         if token is not None:
-            self.end = token.span.end
+            self.last_end, self.end = self.end, token.span.end
         return token
 
     def _text(self, token: Token) -> bytes:
@@ -203,11 +234,20 @@ class _Statement:
         symbol = b""
         constraint: list[Token] = []
         self.mark = b""
+        is_unknown = False
+        behind_operand: int | None = None
         while (token := self._next()) is not None:
             text = self._text(token)
+            if behind_operand is not None and (token.kind in ("string", "raw") or text == b"["):
+                self.missing_commas.append(Span(behind_operand, behind_operand))
+            behind_operand = None
+            if text in (b":", b"::", b")", b";", b","):
+                self.has_unknown |= is_unknown
+                is_unknown = False
             if text in (b":", b"::", b")", b";"):
                 self.mark = text
                 return
+            is_unknown |= token.kind == "word" or text == b"#"
             if token.kind in ("string", "raw"):
                 if number == 3:
                     name = self._data[slice(*token.content)].decode("utf-8", "replace")
@@ -220,8 +260,10 @@ class _Statement:
                 inside = self.end
                 self._skip_balanced()
                 if number <= 2:
+                    is_unknown = False
                     self._add_operand(number, constraint, symbol, Span(inside, max(inside, self.end - 1)))
                     symbol, constraint = b"", []
+                    behind_operand = self.end
 
     def _symbol(self) -> bytes:
         token = self._next()
@@ -250,6 +292,7 @@ class _Statement:
             Operand(
                 name, type, access, text, span, passed, expression,
                 early_clobber="&" in text, value=_constant(letters, passed), tied_to=tied,
+                symbol=symbol.decode("utf-8", "replace"),
             )
         )
 

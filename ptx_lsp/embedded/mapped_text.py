@@ -124,7 +124,10 @@ class MappedText:
         return MappedText(self.data[span.start : span.end], pieces)
 
     def replaced(
-        self, pattern: re.Pattern[bytes], replacement: Callable[[re.Match[bytes]], bytes | None]
+        self,
+        pattern: re.Pattern[bytes],
+        replacement: Callable[[re.Match[bytes]], bytes | None],
+        kind: PieceKind = "replaced",
     ) -> MappedText:
         """The text with each match replaced, where `replacement` does not answer None."""
         built = Builder()
@@ -136,7 +139,7 @@ class MappedText:
             built.append(self.slice(Span(last, match.start())))
             host = self.host_span(Span(*match.span()))
             encode = self.pieces[self._piece_at(match.start())].encode
-            built.add(new, host, "replaced", encode)
+            built.add(new, host, kind, encode)
             last = match.end()
         if not last:
             return self

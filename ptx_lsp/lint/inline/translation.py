@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.lint.block_accesses import block_instructions
+from ptx_lsp.lint.block_references import unknown_references
 from ptx_lsp.lint.checked_block import CheckedBlock
 from ptx_lsp.lint.diagnostic import Diagnostic, Fix, Related
 from ptx_lsp.text import Edit, Span
@@ -39,7 +41,11 @@ def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diag
             inside.start <= part.end and part.start <= inside.end for part in uncertain
         ):
             continue
-        if one.rule in _OF_NAMES and (has_unknown_statements or _names_unknown(checked, inside)):
+        if one.rule in _OF_NAMES and (
+            has_unknown_statements
+            or _names_unknown(checked, inside)
+            or _is_of_operand(checked, one.rule, inside)
+        ):
             continue
         yield one._replace(
             span=checked.block.text.host_span(inside),
@@ -86,6 +92,18 @@ def _names_unknown(checked: CheckedBlock, inside: Span) -> bool:
         return True
     operand = checked.block.operand(name)
     return operand is not None and operand.type is None
+
+
+def _is_of_operand(checked: CheckedBlock, rule: str, inside: Span) -> bool:
+    """Whether a finding is about an operand, and a rule about blocks reports it; or about a name that only
+    other blocks can use.
+    """
+    if rule in ("unused-register", "unused-variable"):
+        return not block_instructions(checked)
+    name = checked.block.text.data[inside.start : inside.end].decode("latin-1")
+    if rule == "undeclared-name":
+        return any(one.span == inside for one in unknown_references(checked.block))
+    return rule in ("dead-write", "uninitialised-read") and checked.block.operand(name) is not None
 
 
 def _related(checked: CheckedBlock, found: Iterable[Related]) -> Iterator[Related]:
