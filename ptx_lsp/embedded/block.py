@@ -91,6 +91,8 @@ class Block(NamedTuple):
     """An edit after which it clobbers memory, if the host can say so."""
     volatile_edit: Edit | None = None
     """An edit after which it is volatile, if the host can say so."""
+    is_ptx: bool = False
+    """Whether the host says that it is PTX; otherwise it may be assembly of another machine."""
     is_context_free: bool = True
     """Whether it depends on nothing but its own characters."""
 

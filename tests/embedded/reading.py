@@ -97,6 +97,6 @@ def check_edits(text: str, suffix: str) -> int:
             expected = data[: edit.start] + edit.replacement + data[edit.end :]
             again = read(host, suffix).blocks
             assert len(again) == len(document.blocks), host
-            assert again[number].text.data == expected, host
+            assert (again[number].text.data, edit) == (expected, edit), host
             written += 1
     return written

@@ -61,6 +61,7 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
             clobbers=(Clobber("memory", call.keyword),) if forgets else (),
             is_volatile=b"pure" not in options,
             operands_known=False,
+            is_ptx=True,
         )
     )
 

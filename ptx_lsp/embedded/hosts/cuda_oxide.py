@@ -76,6 +76,7 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
             tuple(clobbers),
             b"register_only" not in options,
             operands_known=are_known,
+            is_ptx=True,
         )
     )
 

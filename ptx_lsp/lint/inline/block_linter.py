@@ -53,7 +53,7 @@ class BlockLinter:
         self._block_rules = tuple(rules.of_blocks())
         self._targets = tuple(targets)
         self._project = tuple(project)
-        self._known: OrderedDict[tuple[bytes, bytes, tuple[str, ...], bool], Verdict] = OrderedDict()
+        self._known: OrderedDict[tuple[bytes, bytes, tuple[str, ...], bool, bool], Verdict] = OrderedDict()
 
     def diagnostics(self, document: HostDocument) -> list[Diagnostic]:
         """The findings about all blocks of a text, in its order."""
@@ -67,7 +67,7 @@ class BlockLinter:
     def verdict(self, block: Block, written: bytes) -> Verdict:
         """The findings about a block, relative to its start. `written` is the construct in the host."""
         targets, is_each = self.targets(block)
-        key = written, block.text.data, tuple(map(str, targets)), is_each
+        key = written, block.text.data, tuple(map(str, targets)), is_each, block.is_ptx
         found = self._known.get(key)
         if found is None:
             foreign = is_foreign(block)

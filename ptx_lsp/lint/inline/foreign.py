@@ -23,15 +23,13 @@ _STATEMENT: Final = lazy_pattern(
 _WITHOUT_MODIFIERS: Final = frozenset((b"bra", b"brkpt", b"exit", b"ret", b"trap"))
 _OF_DEVICES: Final = ("cuda", "python")
 """Languages whose inline assembly is mostly PTX."""
-_HOSTS_OF_PTX: Final = frozenset(("cubecl", "cuda-oxide", "nvvm"))
-"""Hosts that have nothing but PTX."""
 
 
 def is_foreign(block: Block) -> bool:
     """Whether a block is not PTX. In CUDA and Python it is PTX if anything looks like an instruction with a
     modifier; in languages for other machines, one must exist.
     """
-    if block.host in _HOSTS_OF_PTX:
+    if block.is_ptx:
         return False
     constraints = [one.constraint for one in block.operands]
     if not all(_is_of_ptx(one, block.language) for one in constraints):
