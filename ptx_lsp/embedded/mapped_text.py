@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
@@ -116,11 +116,16 @@ class MappedText:
         return before.decode("utf-8", "replace"), behind.decode("utf-8", "replace")
 
     def slice(self, span: Span) -> MappedText:
-        """A part of the text."""
-        pieces = [
-            Piece(part.start - span.start, host, piece.kind, piece.encode)
-            for piece, part, host in self.pieces_in(span)
-        ]
+        """A part of the text, with the holes without text at its ends."""
+        pieces: list[Piece] = []
+        index = max(0, bisect_left(self._starts, span.start) - 1)
+        while index < len(self.pieces) and self._starts[index] <= span.end:
+            piece, end = self.pieces[index], self._end(index)
+            part = Span(max(span.start, piece.start), min(span.end, end))
+            if part.end > part.start or span.start <= piece.start == end:
+                host = self.host_span(part) if piece.kind == "same" else piece.host
+                pieces.append(Piece(part.start - span.start, host, piece.kind, piece.encode))
+            index += 1
         return MappedText(self.data[span.start : span.end], pieces)
 
     def replaced(
@@ -199,6 +204,8 @@ class MappedText:
 
 
 _ENOUGH = 4
+_COUNT = b"1000"
+"""More registers than a block uses."""
 _STATEMENT_ENDS = (b"", b";", b"{", b"}", b"\n")
 
 
@@ -222,17 +229,27 @@ class Builder:
         self._has_statements = has_statements
 
     @property
+    def _before(self) -> bytes:
+        """The last character that is no space."""
+        return b"".join(self._parts[-_ENOUGH:]).rstrip(b" \t")[-1:]
+
+    @property
     def is_between_statements(self) -> bool:
         """Whether a statement may begin here."""
-        before = b"".join(self._parts[-_ENOUGH:]).rstrip(b" \t")[-1:]
-        return self._has_statements and before in _STATEMENT_ENDS
+        return self._has_statements and self._before in _STATEMENT_ENDS
 
     def hole(self, key: bytes, host: Span, encode: Encode) -> None:
         """Adds a placeholder for what is unknown; the same one for the same `key`. It is a name, so that it
-        can be an operand, a modifier or the rest of a word. Nothing stands for whole statements.
+        can be an operand, a modifier or the rest of a word; or the number of registers in `.reg .b32 r<9>`.
+        Nothing stands for whole statements.
         """
         number = self._holes.setdefault(key, len(self._holes))
-        self.add(b"" if self.is_between_statements else b"_hole%d" % number, host, "hole", encode)
+        data = b"_hole%d" % number
+        if self.is_between_statements:
+            data = b""
+        elif self._has_statements and self._before == b"<":
+            data = _COUNT
+        self.add(data, host, "hole", encode)
 
     def add(self, data: bytes, host: Span, kind: PieceKind, encode: Encode) -> None:
         """Adds bytes that come from `host`; those of a `same` piece are as long as it."""

@@ -160,17 +160,25 @@ def llvm_operands(strings: PythonStrings, draft: Draft, inputs: Node | None) -> 
 
 def elements(strings: PythonStrings, node: Node | None) -> list[Passed] | None:
     """The elements of a list that is written at the call or bound to a name; None if they are unknown."""
+    found = element_nodes(strings, node)
+    return None if found is None else [passed(one) for one in found]
+
+
+def element_nodes(strings: PythonStrings, node: Node | None) -> list[Node] | None:
+    """The expressions in a list that is written at the call or bound to a name; None if they are unknown."""
     if node is not None and node.type == "identifier":
         node = strings.names.value(node)
     if node is None or node.type not in ("list", "tuple"):
         return None
     inner = [one for one in node.named_children if one.type != "comment"]
-    if any(one.type == "list_splat" for one in inner):
-        return None
-    return [
-        Passed((one.text or b"").decode("utf-8", "replace"), Span(one.start_byte, one.end_byte))
-        for one in inner
-    ]
+    return None if any(one.type == "list_splat" for one in inner) else inner
+
+
+def passed(node: Node) -> Passed:
+    """An expression that is passed."""
+    return Passed(
+        (node.text or b"").decode("utf-8", "replace"), Span(node.start_byte, node.end_byte)
+    )
 
 
 def is_nvptx(found: Constraints) -> bool:

@@ -168,3 +168,58 @@ def test_an_input_tied_to_an_output_initialises_it() -> None:
 def test_predicates() -> None:
     text = 'llvm.inline_asm(T.i32(), [a], "@$1 mov.b32 $0, 1;", "=r,b")\n'
     assert findings(text, ".py") == []
+
+
+NVVM = """
+w, x = cute.arch.inline_ptx(
+    "{ .reg .b32 t; add.u32 t, {$r0}, {$rw0}; mov.b32 {$w0}, t;\\n"
+    f"mov.b64 {{$rw0}}, {x}; }}",
+    write_only_types=[Float32], read_only_args=[Int32(a).ir_value(loc=loc), b], read_write_args=[c])
+"""
+
+
+def test_operands_of_nvvm_have_the_types_that_are_written() -> None:
+    block = block_in(NVVM, ".py")
+    assert block.host == "nvvm"
+    assert block.text.data == (
+        b"{ .reg .b32 t; add.u32 t, $r0, $rw0; mov.b32 $w0, t;\nmov.b64 $rw0, _hole0; }"
+    )
+    assert operands_of(block) == [
+        ("$rw0", None, "both", "c"),
+        ("$w0", ".f32", "write", ""),
+        ("$r0", ".b32", "read", "Int32(a).ir_value(loc=loc)"),
+        ("$r1", None, "read", "b"),
+    ]
+    check_places(read(NVVM, ".py"))
+
+
+def test_the_operation_of_nvvm_has_its_template_last() -> None:
+    text = 'nvvm.inline_ptx([T.i32()], [a], [], "mov.b32 {$w0}, {$r0};", loc=loc)\n'
+    assert operands_of(block_in(text, ".py")) == [
+        ("$w0", ".b32", "write", ""),
+        ("$r0", None, "read", "a"),
+    ]
+    assert findings(text, ".py") == []
+
+
+def test_operands_of_nvvm_are_written_in_braces() -> None:
+    text = 'inline_ptx(f"mov.b32 {{$w0}}, 1;" "x$$y", write_only_types=[Int32])\n'
+    block = block_in(text, ".py")
+    assert block.text.encode_at(0)("$w0 $x") == "{{$w0}} $$x"
+    assert check_edits(text, ".py") > 20
+
+
+def test_unknown_statements_may_declare_names_and_open_blocks() -> None:
+    text = 'llvm.inline_asm(None, [], start + " mov.b32 $0, t; " f"{op} _lo, $0; }", "=r")\n'
+    assert findings(text, ".py") == []
+    known = text.replace("start + ", "").replace('f"{op} _lo', '"mov.b32 _lo')
+    assert findings(known, ".py") == [
+        ("error", "undeclared-name", "t"),
+        ("error", "undeclared-name", "_lo"),
+        ("error", "outside-function", ""),
+    ]
+
+
+def test_an_unknown_number_of_registers_is_enough() -> None:
+    text = 'llvm.inline_asm(None, [], f".reg .b32 t<{n}>; mov.b32 t7, 1; mov.b32 $0, t7;", "=r")\n'
+    assert findings(text, ".py") == []

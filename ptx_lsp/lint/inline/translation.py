@@ -14,7 +14,8 @@ from ptx_lsp.text import Edit, Span
 
 _OF_NAMES: Final = frozenset(
     (
-        "dead-write", "undeclared-name", "undefined-function", "undescribed-callee", "uninitialised-read",
+        "dead-write", "outside-function", "undeclared-name", "undefined-function", "undescribed-callee",
+        "uninitialised-read",
         "unreachable-code", "unused-label", "unused-register", "unused-variable",
     )
 )  # fmt: skip
@@ -33,7 +34,11 @@ def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diag
     has_syntax_error = False
     for one in found:
         inside = checked.virtual.inside(one.span)
-        if inside is None and not has_syntax_error and _is_behind(checked, one):
+        if (
+            inside is None
+            and not (has_syntax_error or has_unknown_statements)
+            and _is_behind(checked, one)
+        ):
             one = _at_the_end(one)
             inside = Span(len(checked.block.text.data), len(checked.block.text.data))
         has_syntax_error |= one.rule in _OF_SYNTAX
