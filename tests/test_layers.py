@@ -81,6 +81,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "cursor",
         "editing highlighting hover navigation panels",
         "annotations completion",
+        "inline",
     ),
     "ptx_lsp.cli": (
         "arguments ending inputs launching settings",

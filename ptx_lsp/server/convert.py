@@ -90,11 +90,23 @@ class Converter:
             "end": {"line": last.line, "character": last.column},
         }
 
+    def has(self, span: Span) -> bool:
+        """Whether a range is in the client's text. Blocks of inline assembly have some outside of it."""
+        return True
+
+    def is_editable(self, span: Span) -> bool:
+        """Whether text can be replaced there."""
+        return True
+
+    def written(self, offset: int, text: str) -> str | None:
+        """PTX, written so that the client's text has it at an offset; None if that is impossible."""
+        return text
+
     def location(self, span: Span) -> types.Location:
         return types.Location(self.uri, self.range(span))
 
     def locations(self, spans: Iterable[Span]) -> list[types.Location]:
-        return [self.location(span) for span in spans]
+        return [self.location(span) for span in spans if self.has(span)]
 
     def markup(self, markdown: str) -> types.MarkupContent:
         """Markdown if the client supports it, else plain text."""

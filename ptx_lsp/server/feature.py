@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import cache, partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, cast
+
+from lsprotocol import types
 
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
+from ptx_lsp.server.inline.host_files import HostView
+from ptx_lsp.server.inline.host_scheduler import HostDiagnostics
 from ptx_lsp.server.json import Json, at, text
 from ptx_lsp.server.session import Session, View
 
@@ -28,9 +32,17 @@ class OfFile(Protocol):
     def text_document(self) -> _Identifier: ...
 
 
+class AtPosition(OfFile, Protocol):
+    """Parameters that name a position in a file."""
+
+    @property
+    def position(self) -> types.Position: ...
+
+
 _P = TypeVar("_P")
 _R = TypeVar("_R")
 _F = TypeVar("_F", bound=OfFile)
+_A = TypeVar("_A", bound=AtPosition)
 _Answer = Callable[[Session, _F], Coroutine[object, object, _R | None]]
 
 
@@ -98,6 +110,56 @@ def answer(
     return register
 
 
+def answer_at(
+    method: str, options: object = None, *, at_once: bool = False
+) -> Callable[[Callable[[View, _A], _R]], Callable[[Session, _A], Coroutine[object, object, _R | None]]]:
+    """Registers a function of a position in an open file, or in a block of inline assembly; elsewhere in
+    files in other languages the answer is null.
+    """
+
+    def register(
+        work: Callable[[View, _A], _R]
+    ) -> Callable[[Session, _A], Coroutine[object, object, _R | None]]:
+        async def handle(session: Session, params: _A) -> _R | None:
+            view = await session.view_at(params.text_document.uri, params.position)
+            return await session.threads.answer(work, view, params) if view is not None else None
+
+        async def handle_at_once(session: Session, params: _A) -> _R | None:
+            with session.threads.answering_at_once():
+                return await handle(session, params)
+
+        return handler(method, options)(handle_at_once if at_once else handle)
+
+    return register
+
+
+def answer_of_hosts(
+    method: str,
+) -> Callable[[Callable[[HostView, _F], _R]], Callable[[HostView, _F], _R]]:
+    """Registers a function of an open file in another language, for a method that is answered for PTX files,
+    too.
+    """
+
+    def register(work: Callable[[HostView, _F], _R]) -> Callable[[HostView, _F], _R]:
+        of_ptx = _FOUND[method]
+
+        def bound_to(session: Session) -> Callable[..., object]:
+            otherwise = of_ptx.bound_to(session)
+
+            async def handle(params: _F) -> object:
+                view = await session.hosts.view(params.text_document.uri)
+                if view is None:
+                    return await cast("Awaitable[object]", otherwise(params))
+                return await session.threads.answer(work, view, params)
+
+            return handle
+
+        _FOUND[method] = of_ptx._replace(bound_to=bound_to)
+        return work
+
+    return register
+
+
 def answer_with_findings(
     method: str, options: object = None
 ) -> Callable[[Callable[[View, FileDiagnostics, _F], _R]], _Answer[_F, _R]]:
@@ -113,6 +175,37 @@ def answer_with_findings(
             return await session.threads.answer(work, view, findings, params)
 
         return handler(method, options)(handle)
+
+    return register
+
+
+def answer_of_hosts_with_findings(
+    method: str,
+) -> Callable[
+    [Callable[[HostView, HostDiagnostics, _F], _R]], Callable[[HostView, HostDiagnostics, _F], _R]
+]:
+    """Registers such a function that also gets the findings of the file."""
+
+    def register(
+        work: Callable[[HostView, HostDiagnostics, _F], _R]
+    ) -> Callable[[HostView, HostDiagnostics, _F], _R]:
+        of_ptx = _FOUND[method]
+
+        def bound_to(session: Session) -> Callable[..., object]:
+            otherwise = of_ptx.bound_to(session)
+
+            async def handle(params: _F) -> object:
+                found = await session.host_diagnostics(params.text_document.uri)
+                if found is None:
+                    return await cast("Awaitable[object]", otherwise(params))
+                file, findings = found
+                view = session.hosts.view_of(file, findings.snapshot)
+                return await session.threads.answer(work, view, findings, params)
+
+            return handle
+
+        _FOUND[method] = of_ptx._replace(bound_to=bound_to)
+        return work
 
     return register
 

@@ -1,4 +1,4 @@
-"""A file that the client has open: its current text, and the module read from it.
+"""The files that the client has open: their current texts, and the modules read from those in PTX.
 
 Everything here runs on the event loop, except `_module`.
 """
@@ -79,32 +79,18 @@ class PublishedTokens(NamedTuple):
     pieces: list[Piece]
 
 
-class OpenFile:
-    """The client's text, and the newest snapshot, which may be of an older text."""
+class ClientFile:
+    """The client's text, and what has changed in it since it was read last."""
 
-    def __init__(
-        self,
-        uri: str,
-        version: int | None,
-        source: Source,
-        threads: Threads,
-        tell_early: Callable[[OpenFile, Module], None] | None = None,
-    ) -> None:
-        """`tell_early` is called with the damaged statements of a large file before the rest of it is read.
-        """
+    def __init__(self, uri: str, version: int | None, source: Source) -> None:
         self.uri = uri
         self.source = source
         self.version = version
         """The client's version number, if it has one."""
-        self.revision = 0
+        self.revision: int = 0
         """Our own revision number."""
-        self.snapshot: Snapshot | None = None
         self.tokens: PublishedTokens | None = None
-        self._targets: tuple[Target, ...] = ()
-        self._threads = threads
-        self._tell_early = tell_early
         self._changed: ChangedRange | None = None
-        self._reading: asyncio.Future[None] | None = None
 
     def change(self, version: int | None, edit: Edit) -> None:
         """Applies the client's changes."""
@@ -116,6 +102,27 @@ class OpenFile:
         """Counts a new version, which may differ only in its number."""
         self.version = version
         self.revision += 1
+
+
+class OpenFile(ClientFile):
+    """A PTX file, with the newest snapshot, which may be of an older text."""
+
+    def __init__(
+        self,
+        uri: str,
+        version: int | None,
+        source: Source,
+        threads: Threads,
+        tell_early: Callable[[OpenFile, Module], None] | None = None,
+    ) -> None:
+        """`tell_early` is called with the damaged statements of a large file before the rest of it is read.
+        """
+        super().__init__(uri, version, source)
+        self.snapshot: Snapshot | None = None
+        self._targets: tuple[Target, ...] = ()
+        self._threads = threads
+        self._tell_early = tell_early
+        self._reading: asyncio.Future[None] | None = None
 
     def set_targets(self, targets: tuple[Target, ...]) -> None:
         """Replaces the file's own target, or restores it. The snapshot is for the first of these targets."""

@@ -6,19 +6,46 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from itertools import count
-from typing import TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.convert import Converter
-from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.json import Json
-from ptx_lsp.server.openfile import OpenFile
+from ptx_lsp.server.openfile import ClientFile
+from ptx_lsp.server.skeleton import MOST_BYTES
+from ptx_lsp.text import Source
 
 _log = logging.getLogger(__name__)
+
+MOST_TOLD: Final = 1_000
+"""The maximum number of findings per file. VS Code shows no more, and sending them at each keystroke takes
+long.
+"""
+
+
+class Version(Protocol):
+    """One version of a text."""
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def version(self) -> int | None: ...
+
+
+class Findings(Protocol):
+    """The diagnostics of one version of a text."""
+
+    @property
+    def snapshot(self) -> Version: ...
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+    @property
+    def is_complete(self) -> bool: ...
+
 
 Notify: TypeAlias = Callable[[str, Json], None]
 """Sends a notification: its method, and its parameters in JSON."""
@@ -36,11 +63,11 @@ class Publisher:
         self._notify = notify
         self._client = client
         self._numbers = count(1)
-        self._answered: dict[OpenFile, tuple[str, Sequence[Diagnostic]]] = {}
+        self._answered: dict[ClientFile, tuple[str, Sequence[Diagnostic]]] = {}
         """The result id of what was answered last, and what that was."""
-        self._refresh_pending: set[OpenFile] = set()
+        self._refresh_pending: set[ClientFile] = set()
 
-    def publish(self, file: OpenFile, found: FileDiagnostics) -> None:
+    def publish(self, file: ClientFile, found: Findings) -> None:
         """Publishes new findings, which may be incomplete."""
         if not self._client().pulls_diagnostics:
             convert = Converter(file.uri, found.snapshot.source, self._client())
@@ -50,11 +77,11 @@ class Publisher:
             self._refresh_pending.discard(file)
             self.refresh()
 
-    def expect_more(self, file: OpenFile) -> None:
+    def expect_more(self, file: ClientFile) -> None:
         """There will be further findings: the client is asked to request them."""
         self._refresh_pending.add(file)
 
-    def forget(self, file: OpenFile) -> None:
+    def forget(self, file: ClientFile) -> None:
         """Clears the published diagnostics of a closed file."""
         self._refresh_pending.discard(file)
         self._answered.pop(file, None)
@@ -67,7 +94,7 @@ class Publisher:
             send(self._server.workspace_diagnostic_refresh(None))
 
     def answer(
-        self, file: OpenFile, found: FileDiagnostics, earlier: str | None
+        self, file: ClientFile, found: Findings, earlier: str | None
     ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
         """The answer to a client that has the result `earlier`."""
         if not found.is_complete:
@@ -99,3 +126,27 @@ def send(answer: Future[None]) -> None:
             _log.warning("the client refused a request: %s", error)
 
     answer.add_done_callback(look)
+
+
+def worst(found: list[Diagnostic], source: Source) -> list[Diagnostic]:
+    """At most as many diagnostics as an editor receives."""
+    if len(found) <= MOST_TOLD:
+        return found
+    worst = sorted(found, key=lambda one: SEVERITIES.index(one.severity))[:MOST_TOLD]
+    return [*sorted(worst, key=lambda one: one.span), too_many(source, len(found))]
+
+
+def too_many(source: Source, total: int) -> Diagnostic:
+    """Says that more was found than an editor receives."""
+    told = f"{total} findings: the editor shows the most severe {MOST_TOLD}; `ptx-lint` reports all"
+    return Diagnostic("many-findings", "", "info", told, source.line_span(0))
+
+
+def too_large(source: Source) -> Diagnostic:
+    """Says that a file is too large to be analysed."""
+    size, most = len(source.data) >> 20, MOST_BYTES >> 20
+    told = (
+        f"this file has {size} MiB; above {most} MiB, only the outline is available in the "
+        "editor (`ptx-lint` checks the whole file)"
+    )
+    return Diagnostic("large-file", "", "info", told, source.line_span(0))

@@ -12,12 +12,13 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from ptx_lsp.demangler import demangled, short_name
-from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures
+from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
+from ptx_lsp.ide.inline.block_places import BlockPlaces
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.config import FILE_NAMES
 from ptx_lsp.lint.configuration.selection import PTXAS
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
-from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic
+from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.ptxas_messages import merge_messages
 from ptx_lsp.lint.results.debug_lines import SourceLocations
@@ -33,10 +34,13 @@ from ptx_lsp.server.diagnostics_scheduler import (
     DiagnosticsScheduler,
     FileDiagnostics,
 )
+from ptx_lsp.server.inline.host_file import HostFile
+from ptx_lsp.server.inline.host_files import HostFiles
+from ptx_lsp.server.inline.host_scheduler import HostDiagnostics
 from ptx_lsp.server.memory import DELAY, MUCH, give_back
-from ptx_lsp.server.openfile import OpenFile, Snapshot
+from ptx_lsp.server.openfile import ClientFile, OpenFile, Snapshot
 from ptx_lsp.server.progress import Progress
-from ptx_lsp.server.publisher import Notify, Publisher, send
+from ptx_lsp.server.publisher import MOST_TOLD, Notify, Publisher, send, too_large, too_many, worst
 from ptx_lsp.server.settings import (
     SECTION,
     Configurations,
@@ -56,13 +60,17 @@ _log = logging.getLogger(__name__)
 class View(NamedTuple):
     """A file as one request sees it."""
 
-    file: OpenFile
+    file: ClientFile
     snapshot: Snapshot
+    version: int | None
+    """The version of the client's text."""
     convert: Converter
     settings: EffectiveSettings
     client: Client
     measured: Measured
     """The known answer of ptxas for the text."""
+    block: BlockPlaces | None = None
+    """Where the text stands in the file, if it is a block of inline assembly."""
 
     @property
     def module(self) -> Module:
@@ -71,6 +79,8 @@ class View(NamedTuple):
     @property
     def known(self) -> KnownFigures:
         """Figures of the kernels from elsewhere than the text; read from disk."""
+        if self.block is not None:
+            return NOTHING_KNOWN
         path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
         metadata = metadata_beside(path) if path is not None else None
         return KnownFigures(self.settings.dynamic_shared, metadata, self.measured.figures)
@@ -120,7 +130,10 @@ class Session:
             self.progress.tell,
         )
         self.scheduler = DiagnosticsScheduler(self.threads, policy)
-        self._effective_settings: dict[OpenFile, EffectiveSettings] = {}
+        self.hosts = HostFiles(
+            self.threads, self.publisher, lambda: self.client, self.effective_settings, self.report_error
+        )
+        self._effective_settings: dict[ClientFile, EffectiveSettings] = {}
         self._reported_errors: set[str] = set()
         self._tasks: set[asyncio.Future[None]] = set()
 
@@ -137,6 +150,7 @@ class Session:
         for task in self._tasks:
             task.cancel()
         self.scheduler.close()
+        self.hosts.scheduler.close()
         self.measuring.close()
         self.disassembling.close()
         self.threads.close()
@@ -159,13 +173,18 @@ class Session:
     def open(self, item: types.TextDocumentItem) -> None:
         self.close_file(item.uri)
         source = Source(item.text.encode("utf-8", "replace"))
+        host = self.hosts.open(item, source)
+        if host is not None:
+            self.start(self.configure(host))
+            return
         file = self.files[item.uri] = OpenFile(
             item.uri, item.version, source, self.threads, self._publish_early
         )
         self.start(self.configure(file))
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
-        file = self.files.get(params.text_document.uri)
+        uri = params.text_document.uri
+        file = self.files.get(uri) or self.hosts.files.get(uri)
         if file is None:
             _log.error("change to a file that is not open: %s", params.text_document.uri)
             return
@@ -178,22 +197,28 @@ class Session:
 
     def close_file(self, uri: str) -> None:
         file = self.files.pop(uri, None)
+        host = self.hosts.files.get(uri)
         if file is not None:
-            self._effective_settings.pop(file, None)
             self.scheduler.forget(file)
             self.measuring.forget(file)
             self.disassembling.forget(file)
-            self.publisher.forget(file)
-            self._closed_bytes += len(file.source.data)
+        elif host is not None:
+            self.hosts.close_file(host)
+        closed = file or host
+        if closed is not None:
+            self._effective_settings.pop(closed, None)
+            self.publisher.forget(closed)
+            self._closed_bytes += len(closed.source.data)
             if self._giving_back is not None:
                 self._giving_back.cancel()
             self._giving_back = asyncio.get_running_loop().call_later(DELAY, self._give_back)
 
     def _give_back(self) -> None:
         """Gives memory back once no more files have been closed for a while."""
-        if self._closed_bytes > MUCH or not self.files:
+        if self._closed_bytes > MUCH or not (self.files or self.hosts.files):
             self._closed_bytes = 0
             self.scheduler.give_back()
+            self.hosts.give_back()
             self.start(self.threads.answer(give_back))
 
     async def view(self, uri: str) -> View | None:
@@ -206,18 +231,37 @@ class Session:
     def view_of(self, file: OpenFile, snapshot: Snapshot) -> View:
         convert = Converter(file.uri, snapshot.source, self.client)
         measured = self.measuring.measured(file, snapshot.source)
-        return View(file, snapshot, convert, self.effective_settings(file), self.client, measured)
+        settings = self.effective_settings(file)
+        return View(file, snapshot, snapshot.version, convert, settings, self.client, measured)
 
     def measured_of_compared(self, file: OpenFile, source: Source) -> Measured:
         """The known answer of ptxas for a text that a file is compared with, with the file's settings."""
         return self.measuring.compared(file, source, self._choice(file))
 
-    def effective_settings(self, file: OpenFile) -> EffectiveSettings:
+    async def view_at(
+        self, uri: str, position: types.Position, *, with_expressions: bool = False
+    ) -> View | None:
+        """The file, or the block of inline assembly at a position; None elsewhere in files in other
+        languages. `with_expressions`: what is passed for an operand of a block belongs to it.
+        """
+        if uri not in self.hosts.files:
+            return await self.view(uri)
+        found = await self.hosts.block_at(uri, position, with_expressions=with_expressions)
+        if found is None:
+            return None
+        settings, version = self.effective_settings(found.file), found.snapshot.version
+        measured = Measured("off")
+        return View(
+            found.file, found.block, version, found.convert, settings, self.client, measured,
+            found.convert.places,
+        )
+
+    def effective_settings(self, file: ClientFile) -> EffectiveSettings:
         """The settings of a file, at least until the client has sent more."""
         found = self._effective_settings.get(file)
         return found if found is not None else self.configurations.effective_settings(file.uri, self.settings)
 
-    def _edit(self, file: OpenFile, change: types.TextDocumentContentChangeEvent) -> Edit:
+    def _edit(self, file: ClientFile, change: types.TextDocumentContentChangeEvent) -> Edit:
         new = change.text.encode("utf-8", "replace")  # of a lone surrogate, one character is kept
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             return Edit(0, len(file.source.data), new)
@@ -226,7 +270,7 @@ class Session:
 
     # -- settings -------------------------------------------------------------------------------
 
-    async def configure(self, file: OpenFile) -> None:
+    async def configure(self, file: ClientFile) -> None:
         """Determines the settings of a file, and analyses it again if they have changed."""
         settings = self.settings
         if self.client.asks_configuration:
@@ -237,14 +281,17 @@ class Session:
                 settings = Settings.read(answer[0], settings) if answer else settings
             except Exception as error:
                 _log.warning("the client did not send its settings: %r", error)
-        if self.files.get(file.uri) is not file:
+        if file not in (self.files.get(file.uri), self.hosts.files.get(file.uri)):
             return
         wanted = self.configurations.effective_settings(file.uri, settings)
         if wanted.config_error is not None:
             self.report_error(wanted.config_error)
         if self._effective_settings.get(file) != wanted:
             self._effective_settings[file] = wanted
-            file.set_targets(wanted.targets)
+            if isinstance(file, OpenFile):
+                file.set_targets(wanted.targets)
+            elif isinstance(file, HostFile):
+                file.turn_off(wanted.inline_off)
             self._analyse(file)
 
     def configure_all(self) -> None:
@@ -254,7 +301,7 @@ class Session:
             send(self.server.workspace_inlay_hint_refresh(None))
         if client.refreshes_lenses:
             send(self.server.workspace_code_lens_refresh(None))
-        for file in self.files.values():
+        for file in (*self.files.values(), *self.hosts.files.values()):
             self.start(self.configure(file))
 
     def report_error(self, text: str) -> None:
@@ -309,8 +356,19 @@ class Session:
         found = await self.scheduler.diagnostics(file, at_least_some=some, early=early)
         return (file, found) if found is not None else None
 
-    def _analyse(self, file: OpenFile) -> None:
+    async def host_diagnostics(self, uri: str) -> tuple[HostFile, HostDiagnostics] | None:
+        """The diagnostics of an open file in another language."""
+        file = self.hosts.files.get(uri)
+        if file is not None and file not in self._effective_settings:
+            await self.configure(file)
+        return await self.hosts.diagnostics(uri)
+
+    def _analyse(self, file: ClientFile) -> None:
         """Analyses a file that has changed, or whose settings have."""
+        if isinstance(file, HostFile):
+            self.hosts.scheduler.schedule(file)
+        if not isinstance(file, OpenFile):
+            return
         self.disassembling.forget(file)
         self.measuring.schedule(file, self._choice(file))
         self.scheduler.schedule(file)
@@ -334,7 +392,7 @@ class Session:
         module = lintings[0].module
         source = module.document.source
         if len(source.data) > MOST_BYTES:
-            return [_too_large(source)]
+            return [too_large(source)]
         found = self._own_diagnostics(file, lintings)
         messages = self.measuring.messages(file, source)
         rules = self.effective_settings(file).rules
@@ -344,21 +402,21 @@ class Session:
         _, added = merge_messages(
             found, messages, source, Suppressions(source), lambda offset: origins.of(offset)[1]
         )
-        return _worst(sorted([*found, *rules.judged(added)], key=lambda one: one.span), source)
+        return worst(sorted([*found, *rules.judged(added)], key=lambda one: one.span), source)
 
     def _own_diagnostics(self, file: OpenFile, lintings: Sequence[LintSession]) -> list[Diagnostic]:
         linting = lintings[0]
         rules, source = self.effective_settings(file).rules, linting.module.document.source
         if len(lintings) > 1:
             everything = suppressed(merged(lintings, rules), source, rules.names)
-            return _worst(everything, source)
+            return worst(everything, source)
         if _IGNORING in source.data:
             found, total = linting.diagnostics, 0
         else:
             found, total = linting.worst(MOST_TOLD)
         found = list(rules.judged(found))
         if total > len(found) and total > MOST_TOLD:
-            return [*found, _too_many(source, total)]
+            return [*found, too_many(source, total)]
         if not linting.is_complete:  # a later comment may suppress something
             return list(Suppressions(source).kept(found))
         return suppressed(found, source, rules.names)
@@ -385,40 +443,8 @@ class Session:
         return self.effective_settings(file).chosen if len(file.source.data) <= MOST_BYTES else ()
 
 
-def _too_large(source: Source) -> Diagnostic:
-    size, most = len(source.data) >> 20, MOST_BYTES >> 20
-    told = (
-        f"this file has {size} MiB; above {most} MiB, only the outline is available in the "
-        "editor (`ptx-lint` checks the whole file)"
-    )
-    return Diagnostic(
-        "large-file",
-        "",
-        "info",
-        told,
-        source.line_span(0),
-    )
-
-
-def _worst(found: list[Diagnostic], source: Source) -> list[Diagnostic]:
-    """At most as many diagnostics as an editor receives."""
-    if len(found) <= MOST_TOLD:
-        return found
-    worst = sorted(found, key=lambda one: SEVERITIES.index(one.severity))[:MOST_TOLD]
-    return [*sorted(worst, key=lambda one: one.span), _too_many(source, len(found))]
-
-
-def _too_many(source: Source, total: int) -> Diagnostic:
-    told = f"{total} findings: the editor shows the most severe {MOST_TOLD}; `ptx-lint` reports all"
-    return Diagnostic("many-findings", "", "info", told, source.line_span(0))
-
-
 _IGNORING = b"ptx-lint:"
 MEASURED = "ptx/measured"
 """The notification that ptxas has finished with a file, or has failed."""
-MOST_TOLD = 1_000
-"""The maximum number of findings per file. VS Code shows no more, and sending them at each keystroke takes
-long.
-"""
 _PATIENCE = 2.0
 """Seconds that a client has for sending its settings."""

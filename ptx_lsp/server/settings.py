@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pygls.uris import to_fs_path
 
+from ptx_lsp.embedded.registry import host_names
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.config import Config, ConfigError
@@ -40,6 +41,10 @@ class Settings(NamedTuple):
     """Whether mangled names of C++ and Rust are shown demangled."""
     workspace_diagnostics: bool = False
     """Whether files that are not open are also checked."""
+    inline: bool = True
+    """Whether blocks of inline assembly are looked for in files in other languages."""
+    inline_off: tuple[str, ...] = ()
+    """The hosts whose blocks are not looked for."""
 
     @classmethod
     def read(cls, given: object, otherwise: Settings | None = None) -> Settings:
@@ -48,6 +53,7 @@ class Settings(NamedTuple):
         """
         given = at(given, SECTION) or given
         hints, lens, own = at(given, "inlayHints"), at(given, "codeLens"), otherwise or cls()
+        inline = at(given, "inline")
         return cls(
             _text(at(given, "target"), own.target),
             texts(at(given, "select"), own.select),
@@ -60,6 +66,8 @@ class Settings(NamedTuple):
             {"auto": True, "off": False}.get(_text(at(given, "ptxas"), ""), own.ptxas),
             _flag(at(given, "demangle"), own.demangle),
             _flag(at(given, "workspaceDiagnostics"), own.workspace_diagnostics),
+            _flag(at(inline, "enabled"), own.inline),
+            texts(at(inline, "off"), own.inline_off),
         )
 
 
@@ -74,6 +82,8 @@ class EffectiveSettings(NamedTuple):
     threads: int | None
     dynamic_shared: int | None
     config_error: str | None = None
+    inline_off: frozenset[str] = frozenset()
+    """The hosts whose blocks of inline assembly are not looked for."""
 
     @property
     def target(self) -> Target | None:
@@ -109,7 +119,7 @@ class Configurations:
         return EffectiveSettings(
             settings, rules, self._rules(rules), targets, found.threads,
             found.dynamic_shared if settings.dynamic_shared is None else settings.dynamic_shared,
-            complaint or wrong,
+            complaint or wrong, _inline_off(settings),
         )
 
     def is_excluded(self, path: Path) -> bool:
@@ -154,6 +164,10 @@ def ptxas_path(options: object, folders: Iterable[str]) -> tuple[Path | None, st
     if any(path.resolve().is_relative_to(root) for root in inside):
         return None, f"the setting `ptxasPath` names a program in the workspace, which is not run: `{given}`"
     return path, None
+
+
+def _inline_off(settings: Settings) -> frozenset[str]:
+    return frozenset(settings.inline_off if settings.inline else host_names())
 
 
 def _targets(names: Iterable[str]) -> tuple[tuple[Target, ...], str | None]:

@@ -1,8 +1,9 @@
 """Threads for long work, so that the event loop stays responsive.
 
-Texts are read, files are analysed and requests are answered in three kinds of threads, so that no kind waits
-for another. They share one interpreter, so the switch interval is set as well: an answer that takes one
-millisecond arrives within a few. The analysis of a text pauses while the user waits for an answer about it.
+Texts are read, files are analysed, blocks of inline assembly are checked and requests are answered in four
+kinds of threads, so that no kind waits for another. They share one interpreter, so the switch interval is set
+as well: an answer that takes one millisecond arrives within a few. The analysis of a text pauses while the
+user waits for an answer about it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Threads:
         self._nobody_waits.set()
         self._reading = ThreadPoolExecutor(_READERS, "read")
         self._analysing = ThreadPoolExecutor(1, "analyse")
+        self._checking = ThreadPoolExecutor(1, "check blocks")
         self._first: Future[object] | None = None
         self._answering = ThreadPoolExecutor(_ANSWERERS, "answer")
 
@@ -59,6 +61,10 @@ class Threads:
     async def analyse(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._building():
             return await _in(self._analysing, work, *args, **kwargs)
+
+    async def check_blocks(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Apart from the analyses of PTX files, which may take long."""
+        return await _in(self._checking, work, *args, **kwargs)
 
     async def answer(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         return await _in(self._answering, self.computed, work, *args, **kwargs)
@@ -115,7 +121,7 @@ class Threads:
 
     def close(self) -> None:
         """Drops work that has not begun; running work finishes by itself."""
-        for pool in (self._reading, self._analysing, self._answering):
+        for pool in (self._reading, self._analysing, self._checking, self._answering):
             pool.shutdown(wait=False, cancel_futures=True)
 
 

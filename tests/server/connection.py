@@ -188,8 +188,8 @@ class Connection:
 
     # -- files ----------------------------------------------------------------------------------
 
-    def open(self, uri: str, text: str, version: int = 1) -> None:
-        item: Json = {"uri": uri, "languageId": "ptx", "version": version, "text": text}
+    def open(self, uri: str, text: str, version: int = 1, language: str = "ptx") -> None:
+        item: Json = {"uri": uri, "languageId": language, "version": version, "text": text}
         self.notify("textDocument/didOpen", {"textDocument": item})
 
     def change(self, uri: str, version: int, changes: list[Json]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.server.session import MOST_TOLD
+from ptx_lsp.server.publisher import MOST_TOLD
 from ptx_lsp.server.skeleton import skeleton
 from ptx_lsp.text import Source
 from tests.server.connection import COMMAND, Connection, Json, ResponseError, at, of_file

@@ -18,7 +18,7 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import element_type
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
-from ptx_lsp.text import Edit, Span
+from ptx_lsp.text import Edit, Source, Span
 
 ActionSort: TypeAlias = Literal["fix", "fix all", "suppress", "raise", "rewrite"]
 
@@ -39,26 +39,34 @@ def code_actions(
     """The actions for the code that `span` touches, then those for the rest of its lines. `diagnostics` are
     all of the file. The user has chosen the findings in `asked`, wherever they are.
     """
-    here = _concerned(module, diagnostics, span, asked)
+    source = module.document.source
+    here = _concerned(source, diagnostics, span, asked)
     found = [*_fixes(here), *_fixes_of_rules(diagnostics, here)]
     if here:
         found += [
             Action(title, "raise", edits, tuple(one for one in here if one.rule in _NEEDS))
             for title, edits in target_actions(module, here)
         ]
-    found += _suppressions(module, here)
-    found += _literals(module, span)
+    found += _suppressions(source, here)
+    found += spelling_actions(module, span)
     return tuple(found)
 
 
+def finding_actions(
+    source: Source, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic] = ()
+) -> tuple[Action, ...]:
+    """The actions for findings alone, as for `code_actions`, in a text that need not be PTX."""
+    here = _concerned(source, diagnostics, span, asked)
+    return (*_fixes(here), *_fixes_of_rules(diagnostics, here), *_suppressions(source, here))
+
+
 def _concerned(
-    module: Module, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic]
+    source: Source, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic]
 ) -> list[Diagnostic]:
     """The findings to act on: those asked for, those that a span touches, and others of its lines, nearest
     first.
     """
     touched = [one for one in diagnostics if one.span.start <= span.end and span.start <= one.span.end]
-    source = module.document.source
     start = source.line_span(source.line_of(span.start)).start
     end = source.line_span(source.line_of(span.end)).end
     beside = [one for one in diagnostics if start <= one.span.start <= end]
@@ -105,8 +113,7 @@ def _fixes_of_rules(
             yield Action("Apply all safe fixes", "fix all", fix_all(safe), safe)
 
 
-def _suppressions(module: Module, here: Sequence[Diagnostic]) -> Iterator[Action]:
-    source = module.document.source
+def _suppressions(source: Source, here: Sequence[Diagnostic]) -> Iterator[Action]:
     for rule in dict.fromkeys(one.rule for one in here if one.source == "ptx-lint"):
         found = tuple(one for one in here if one.rule == rule)
         line = source.line_of(found[0].span.start)
@@ -119,7 +126,7 @@ def _suppressions(module: Module, here: Sequence[Diagnostic]) -> Iterator[Action
 # -- literals -------------------------------------------------------------------------------------
 
 
-def _literals(module: Module, span: Span) -> Iterator[Action]:
+def spelling_actions(module: Module, span: Span) -> Iterator[Action]:
     """The number at the start of the selection in other spellings; of a float with the `-` before it."""
     place = cursor_context(module, span.start)
     if place is None or not isinstance(place.node, nodes.Number):

@@ -32,7 +32,7 @@ _TYPE = {name: number for number, name in enumerate(TOKEN_TYPES)}
 _BIT = {name: 1 << number for number, name in enumerate(TOKEN_MODIFIERS)}
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Rows relative to a start position: the first row counts from there, also in columns if on the same
     line. `line` and `column` are those of the last token, relative to the same start.
     """
@@ -87,6 +87,19 @@ def token_pieces(module: Module, unit: ColumnUnit, span: Span | None = None) -> 
     return joined.pieces
 
 
+def rows_of(source: Source, found: list[SemanticToken], begin: int, unit: ColumnUnit) -> Rows:
+    """The rows of tokens, counted from the byte `begin`."""
+    return _encoded(source, found, begin, unit)
+
+
+def joined_pieces(source: Source, unit: ColumnUnit, parts: Iterable[tuple[int, Rows]]) -> list[Piece]:
+    """The tokens of a text whose parts begin at these bytes and have these rows."""
+    joined = _Joined(source, unit)
+    for start, rows in parts:
+        joined.add(start, rows)
+    return joined.pieces
+
+
 class _Joined:
     """Concatenated rows."""
 
@@ -105,7 +118,7 @@ class _Joined:
             start = found[0].start
             self.add(start, _encoded(self.source, found, start, self.unit))
 
-    def add(self, start: int, rows: _Rows) -> None:
+    def add(self, start: int, rows: Rows) -> None:
         """Adds rows that begin at the byte `start` of the file."""
         if not rows.numbers:
             return
@@ -135,7 +148,7 @@ _FAR = 10_000
 """The distance in bytes from which on looking up a line is faster."""
 
 
-def _whole(module: Module, item: Item, unit: ColumnUnit) -> _Rows:
+def _whole(module: Module, item: Item, unit: ColumnUnit) -> Rows:
     function = module.function_of(item)
     if function is None:
         found = list(of_item(module, item, item.start, item.end))
@@ -158,7 +171,7 @@ affects only few.
 """
 
 
-def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
+def _by_instruction(function: Function, unit: ColumnUnit) -> Rows:
     """The rows of a function, from those of its instructions and of the text between them."""
     source, item = function.module.document.source, function.item
     joined = _Joined(source, unit)
@@ -177,11 +190,11 @@ def _by_instruction(function: Function, unit: ColumnUnit) -> _Rows:
         position = end
     joined.add_found(list(of_item(module_of(function), item, position, item.end)))
     column = joined.column - (base.column if joined.line == base.line else 0)
-    return _Rows(array("I", flat(joined.pieces)), joined.line - base.line, column)
+    return Rows(array("I", flat(joined.pieces)), joined.line - base.line, column)
 
 
 @instruction_fact
-def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows | None:
+def _of_instruction(function: Function, instruction: nodes.Instruction) -> Rows | None:
     """The rows of an instruction, valid for any unit; None if the unit matters."""
     source = function.module.document.source
     start, end = function.span(instruction)
@@ -192,17 +205,17 @@ def _of_instruction(function: Function, instruction: nodes.Instruction) -> _Rows
 
 @text_fact
 @small
-def _kept(function: Function) -> dict[ColumnUnit, _Rows]:
+def _kept(function: Function) -> dict[ColumnUnit, Rows]:
     """The cached rows of a function."""
     return {}
 
 
 def _encoded(
     source: Source, found: list[SemanticToken], begin: int, unit: ColumnUnit
-) -> _Rows:
+) -> Rows:
     """The rows of tokens, counted from the byte `begin`."""
     if not found:
-        return _Rows(array("I"), 0, 0)
+        return Rows(array("I"), 0, 0)
     numbers = array("I")
     base_line, base_column = source.position(begin, unit)
     line, line_start = source.lines.at(begin)
@@ -223,7 +236,7 @@ def _encoded(
             numbers.append(column - last_column if at == last_line else column)
             numbers.extend((length, _TYPE[type], bits))
             last_line, last_column = at, column
-    return _Rows(
+    return Rows(
         numbers, last_line - base_line,
         last_column - (base_column if last_line == base_line else 0),
     )

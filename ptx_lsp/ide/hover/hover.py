@@ -38,18 +38,22 @@ class Hover(NamedTuple):
     markdown: str
 
 
-def hover(module: Module, offset: int, known: KnownFigures = NOTHING_KNOWN) -> Hover | None:
-    """The hover at `offset`; None if there is nothing to show."""
+def hover(
+    module: Module, offset: int, known: KnownFigures = NOTHING_KNOWN, *, is_fragment: bool = False
+) -> Hover | None:
+    """The hover at `offset`; None if there is nothing to show. Of a fragment of a function, neither lines nor
+    uniformity are known.
+    """
     place = cursor_context(module, offset)
     if place is None:
         return None
     match place.node:
         case nodes.Opcode() as opcode:
-            return _opcode(place, opcode)
+            return _opcode(place, opcode, is_fragment)
         case nodes.Number() as number:
             return _number(place, number)
         case nodes.Name() as name:
-            return _name(place, name, known) or _token(place)
+            return _name(place, name, known, is_fragment) or _token(place)
         case nodes.String() as string:
             return _made(place.span(string), pragma_text(module, string.text)) or _token(place)
         case _:
@@ -60,7 +64,7 @@ def _made(span: Span, text: str | None) -> Hover | None:
     return Hover(span, text) if text else None
 
 
-def _opcode(place: CursorContext, opcode: nodes.Opcode) -> Hover | None:
+def _opcode(place: CursorContext, opcode: nodes.Opcode, is_fragment: bool) -> Hover | None:
     """On the opcode and the dot after it, the whole instruction; on a modifier, that modifier."""
     instruction, function = place.statement, place.function
     span = place.span(opcode)
@@ -75,7 +79,7 @@ def _opcode(place: CursorContext, opcode: nodes.Opcode) -> Hover | None:
         if text is not None:
             return Hover(Span(token.start, token.end), text)
     text = instruction_text(function, instruction)
-    is_jump = opcode.text.partition(".")[0] in ("bra", "brx", "ret", "exit")
+    is_jump = opcode.text.partition(".")[0] in ("bra", "brx", "ret", "exit") and not is_fragment
     turns = branch_uniformity(function, instruction) if is_jump else []
     return Hover(span, paragraphs([text, *_called(function, instruction), listed(turns)]))
 
@@ -113,7 +117,9 @@ def _number(place: CursorContext, number: nodes.Number) -> Hover | None:
             return _made(span, paragraphs([code(number.text), listed(lines)]) if lines else None)
 
 
-def _name(place: CursorContext, name: nodes.Name, known: KnownFigures) -> Hover | None:
+def _name(
+    place: CursorContext, name: nodes.Name, known: KnownFigures, is_fragment: bool
+) -> Hover | None:
     span = place.span(name)
     above = place.parent(name)
     match above:
@@ -125,7 +131,7 @@ def _name(place: CursorContext, name: nodes.Name, known: KnownFigures) -> Hover 
             pass
     found = resolve_symbol(place)
     if found is not None:
-        return Hover(span, symbol_text(place, found, known))
+        return Hover(span, symbol_text(place, found, known, is_fragment=is_fragment))
     return _made(span, _word(place, name.text)) if name.text[:1] == "." else None
 
 

@@ -45,18 +45,22 @@ _SOON = 1000
 
 
 def symbol_text(
-    place: CursorContext, found: SymbolReference, known: KnownFigures = NOTHING_KNOWN
+    place: CursorContext,
+    found: SymbolReference,
+    known: KnownFigures = NOTHING_KNOWN,
+    *,
+    is_fragment: bool = False,
 ) -> str:
-    """The text for a name in the file."""
+    """The text for a name in the file; of a fragment of a function, without lines and uniformity."""
     module = place.module
     symbol = found.symbol
     match symbol:
         case Register():
-            return _register(place, found, symbol)
+            return _register(place, found, symbol, is_fragment)
         case Variable():
             return _variable(module, found, symbol)
         case Label():
-            return _label(module, found, symbol)
+            return _label(module, found, symbol, is_fragment)
         case Prototype() | TargetTable() | AggregateName():
             return _declared(module, found, symbol)
         case FunctionName():
@@ -74,17 +78,19 @@ def symbol_text(
 # -- registers ------------------------------------------------------------------------------------
 
 
-def _register(place: CursorContext, found: SymbolReference, symbol: Register) -> str:
+def _register(
+    place: CursorContext, found: SymbolReference, symbol: Register, is_fragment: bool
+) -> str:
     module = place.module
     everywhere = occurrences(module, found)
     used = [one for one in everywhere if one.use != "declaration"]
     writes = [one for one in used if one.use in ("write", "both")]
     reads = [one for one in used if one.use in ("read", "both")]
     vector = f".v{symbol.vector} " if symbol.vector > 1 else ""
-    lines = [_counted(module, reads, writes)]
+    lines = [_counted(module, reads, writes, with_lines=not is_fragment)]
     if symbol.is_parameter:
         lines.insert(0, "parameter in a register")
-    if not is_range(symbol) and found.function is not None and found.is_local:
+    if not is_range(symbol) and found.function is not None and found.is_local and not is_fragment:
         lines += _flow(place, found, found.function, symbol, used)
     type = TYPES.get(symbol.type)
     head = f".reg {vector}{symbol.type} {symbol.name}"
@@ -93,10 +99,12 @@ def _register(place: CursorContext, found: SymbolReference, symbol: Register) ->
     return paragraphs([fenced(head), type.summary if type is not None else "", listed(lines)])
 
 
-def _counted(module: Module, reads: list[Occurrence], writes: list[Occurrence]) -> str:
+def _counted(
+    module: Module, reads: list[Occurrence], writes: list[Occurrence], *, with_lines: bool
+) -> str:
     if not reads and not writes:
         return "never used"
-    where = f" ({_lines(module, [one.span for one in writes])})" if writes else ""
+    where = f" ({_lines(module, [one.span for one in writes])})" if writes and with_lines else ""
     written = f"written {_times(len(writes))}{where}" if writes else "never written"
     return f"{written}, {f'read {_times(len(reads))}' if reads else 'never read'}"
 
@@ -181,8 +189,8 @@ def _declaration(module: Module, symbol: Variable) -> str:
 # -- labels ---------------------------------------------------------------------------------------
 
 
-def _label(module: Module, found: SymbolReference, symbol: Label) -> str:
-    function = found.function
+def _label(module: Module, found: SymbolReference, symbol: Label, is_fragment: bool) -> str:
+    function = found.function if not is_fragment else None
     used = [one for one in occurrences(module, found) if one.use != "declaration"]
     lines = [f"used {_times(len(used))}" if used else "never used"]
     if function is not None and (

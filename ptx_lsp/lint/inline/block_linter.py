@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import Final, TypeAlias
 
 from ptx_lsp.embedded.block import Block
@@ -57,12 +58,13 @@ class BlockLinter:
 
     def diagnostics(self, document: HostDocument) -> list[Diagnostic]:
         """The findings about all blocks of a text, in its order."""
-        found = [
-            _moved(one, block.start)
-            for block in document.blocks
-            for one in self.verdict(block, document.source.data[block.start : block.span.end])
-        ]
-        return sorted(found, key=lambda one: (one.span, one.code, one.message))
+        return in_order(chain.from_iterable(self.verdicts(document)))
+
+    def verdicts(self, document: HostDocument) -> Iterator[Verdict]:
+        """The findings about one block after another."""
+        for block in document.blocks:
+            found = self.verdict(block, document.source.data[block.start : block.span.end])
+            yield tuple(_moved(one, block.start) for one in found)
 
     def verdict(self, block: Block, written: bytes) -> Verdict:
         """The findings about a block, relative to its start. `written` is the construct in the host."""
@@ -101,23 +103,35 @@ class BlockLinter:
             targets = _possible()[:1]
         if is_each or len(targets) == 1:
             return check_block(block, targets[0])
-        best, _ = min(
-            (self._of_target(block, target) for target in targets), key=lambda one: _errors(one[1])
-        )
-        return best
+        best: tuple[int, CheckedBlock] | None = None
+        for target in targets:
+            checked, found = self._of_target(block, target)
+            if best is None or _errors(found) < best[0]:
+                best = _errors(found), checked
+            else:
+                checked.module.dispose(checked.module)
+            if not best[0]:
+                break
+        assert best is not None
+        return best[1]
 
     def _judged(self, block: Block, targets: tuple[Target, ...], is_each: bool) -> Verdict:
         if is_each:
-            verdicts = [self._of_target(block, target)[1] for target in targets]
+            verdicts = [self._verdict_for(block, target) for target in targets]
             return _merged(verdicts, targets)
         best: Verdict | None = None
         for target in targets:
-            found = self._of_target(block, target)[1]
+            found = self._verdict_for(block, target)
             if best is None or _errors(found) < _errors(best):
                 best = found
             if not _errors(best):
                 break
         return best or ()
+
+    def _verdict_for(self, block: Block, target: Target) -> Verdict:
+        checked, found = self._of_target(block, target)
+        checked.module.dispose(checked.module)
+        return found
 
     def _of_target(self, block: Block, target: Target) -> tuple[CheckedBlock, Verdict]:
         checked = check_block(block, target)
@@ -137,6 +151,11 @@ def _possible() -> tuple[Target, ...]:
 def _newest() -> tuple[Target, ...]:
     """All targets, the newest first."""
     return tuple(sorted(TARGETS, reverse=True))
+
+
+def in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Findings in the order of the text."""
+    return sorted(found, key=lambda one: (one.span, one.code, one.message))
 
 
 def check_block(block: Block, target: Target) -> CheckedBlock:

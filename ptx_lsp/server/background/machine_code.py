@@ -19,7 +19,7 @@ from ptx_lsp.nvdisasm import MachineInstruction
 from ptx_lsp.ptxas import PtxasError, Report
 from ptx_lsp.server.background.measuring import Measured, Measuring, Program, judge, text_key
 from ptx_lsp.server.background.process import run
-from ptx_lsp.server.openfile import OpenFile
+from ptx_lsp.server.openfile import ClientFile
 from ptx_lsp.server.skeleton import MOST_BYTES
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.text import Source
@@ -50,9 +50,9 @@ class Disassembling:
         self._threads = threads
         self._measuring = measuring
         self._results: OrderedDict[bytes, MachineCode] = OrderedDict()
-        self._running: dict[OpenFile, tuple[bytes, asyncio.Future[MachineCode]]] = {}
+        self._running: dict[ClientFile, tuple[bytes, asyncio.Future[MachineCode]]] = {}
 
-    async def machine_code(self, file: OpenFile, source: Source, target: Target | None) -> MachineCode:
+    async def machine_code(self, file: ClientFile, source: Source, target: Target | None) -> MachineCode:
         """The machine code of a text of a file for `target`, else for the file's own target."""
         if len(source.data) > MOST_BYTES:
             return MachineCode(problem="the file is too large for the editor")
@@ -78,7 +78,7 @@ class Disassembling:
                 self._results.popitem(last=False)
         return found
 
-    def forget(self, file: OpenFile) -> None:
+    def forget(self, file: ClientFile) -> None:
         """Ends the work on a file that was changed or closed."""
         running = self._running.pop(file, None)
         if running is not None:

@@ -18,7 +18,11 @@ async def diagnostic(
     session: Session, params: types.DocumentDiagnosticParams
 ) -> types.DocumentDiagnosticReport:
     """The answer may be incomplete; the client is then asked to request again."""
-    found = await session.diagnostics(params.text_document.uri, early=True)
+    uri = params.text_document.uri
+    in_blocks = await session.host_diagnostics(uri)
+    if in_blocks is not None:
+        return session.publisher.answer(*in_blocks, params.previous_result_id)
+    found = await session.diagnostics(uri, early=True)
     if found is None:
         return types.RelatedFullDocumentDiagnosticReport([])
     return session.publisher.answer(*found, params.previous_result_id)

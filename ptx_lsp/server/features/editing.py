@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from lsprotocol import types
 
-from ptx_lsp.ide.editing.code_actions import Action, ActionSort, code_actions, fix_all
+from ptx_lsp.ide.editing.code_actions import (
+    Action,
+    ActionSort,
+    code_actions,
+    finding_actions,
+    fix_all,
+)
 from ptx_lsp.ide.editing.formatting import ON_TYPE, Style, formatting, formatting_on_type
 from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
-from ptx_lsp.server.feature import answer, answer_with_findings
+from ptx_lsp.server.feature import answer, answer_of_hosts_with_findings, answer_with_findings
+from ptx_lsp.server.inline.host_files import HostView
+from ptx_lsp.server.inline.host_scheduler import HostDiagnostics
 from ptx_lsp.server.json import JsonText
 from ptx_lsp.server.session import View
 
@@ -34,28 +44,57 @@ def on_code_action(
     if view.snapshot.is_skeleton:
         return []
     span, only = view.convert.span(params.range), params.context.only
-    found: list[types.CodeAction] = []
-    if only is None or any(kind != _FIX_ALL for kind in only):
-        asked = _asked(view, findings, params.context.diagnostics)
-        actions = code_actions(view.module, findings.diagnostics, span, asked)
-        found = [_action(view, one) for one in actions if _is_wanted(_KINDS[one.sort], only)]
+    found: list[Action] = []
+    if _wants_actions(only):
+        asked = _asked(view.convert, findings.diagnostics, params.context.diagnostics)
+        found += code_actions(view.module, findings.diagnostics, span, asked)
+    return _actions(view.convert, view.version, found, findings.diagnostics, only)
+
+
+@answer_of_hosts_with_findings(types.TEXT_DOCUMENT_CODE_ACTION)
+def on_code_action_in_blocks(
+    view: HostView, findings: HostDiagnostics, params: types.CodeActionParams
+) -> list[types.CodeAction]:
+    span, only = view.convert.span(params.range), params.context.only
+    found: list[Action] = []
+    if _wants_actions(only) and findings.diagnostics:
+        asked = _asked(view.convert, findings.diagnostics, params.context.diagnostics)
+        found += finding_actions(view.snapshot.source, findings.diagnostics, span, asked)
+    return _actions(view.convert, view.snapshot.version, found, findings.diagnostics, only)
+
+
+_Kinds: TypeAlias = "Sequence[types.CodeActionKind | str] | None"
+
+
+def _wants_actions(only: _Kinds) -> bool:
+    return only is None or any(kind != _FIX_ALL for kind in only)
+
+
+def _actions(
+    convert: Converter,
+    version: int | None,
+    actions: Sequence[Action],
+    diagnostics: Sequence[Diagnostic],
+    only: _Kinds,
+) -> list[types.CodeAction]:
+    found = [_action(convert, version, one) for one in actions if _is_wanted(_KINDS[one.sort], only)]
     if only is not None and _is_wanted(_FIX_ALL, only):  # on saving, for example
-        edits = fix_all(findings.diagnostics)
+        edits = fix_all(diagnostics)
         if edits:
-            edit = view.convert.workspace_edit(edits, view.snapshot.version)
+            edit = convert.workspace_edit(edits, version)
             found.append(types.CodeAction("Apply all safe fixes", _FIX_ALL, edit=edit))
     return found
 
 
 def _asked(
-    view: View, findings: FileDiagnostics, sent: Sequence[types.Diagnostic]
+    convert: Converter, diagnostics: Sequence[Diagnostic], sent: Sequence[types.Diagnostic]
 ) -> list[Diagnostic]:
     """The findings that the client names: of those with the same rule and message, the nearest."""
     found: list[Diagnostic] = []
     for one in sent:
-        offset = view.offset(one.range.start)
+        offset = convert.offset(one.range.start)
         same = [
-            known for known in findings.diagnostics
+            known for known in diagnostics
             if known.rule == one.code and one.message.startswith(known.message)
         ]
         if same:
@@ -63,7 +102,7 @@ def _asked(
     return found
 
 
-def _is_wanted(kind: types.CodeActionKind, only: Sequence[types.CodeActionKind | str] | None) -> bool:
+def _is_wanted(kind: types.CodeActionKind, only: _Kinds) -> bool:
     """A requested kind includes the kinds that begin with it."""
     if only is None:
         return True
@@ -71,13 +110,13 @@ def _is_wanted(kind: types.CodeActionKind, only: Sequence[types.CodeActionKind |
     return any(kind.value == one or kind.value.startswith(f"{one}.") for one in wanted)
 
 
-def _action(view: View, found: Action) -> types.CodeAction:
+def _action(convert: Converter, version: int | None, found: Action) -> types.CodeAction:
     return types.CodeAction(
         found.title,
         _KINDS[found.sort],
-        [view.convert.diagnostic(one) for one in found.diagnostics] or None,
+        [convert.diagnostic(one) for one in found.diagnostics] or None,
         is_preferred=found.is_preferred or None,
-        edit=view.convert.workspace_edit(found.edits, view.snapshot.version),
+        edit=convert.workspace_edit(found.edits, version),
     )
 
 

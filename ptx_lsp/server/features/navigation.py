@@ -9,16 +9,19 @@ from ptx_lsp.ide.cursor.symbol_at import symbol_at
 from ptx_lsp.ide.editing.linked_editing import linked_editing
 from ptx_lsp.ide.hover.hover import hover
 from ptx_lsp.ide.hover.links import links
+from ptx_lsp.ide.inline.operand_hover import operand_hover
 from ptx_lsp.ide.navigation.definition import declarations_at, type_definitions
 from ptx_lsp.ide.navigation.references import highlights
-from ptx_lsp.server.feature import answer
+from ptx_lsp.server.feature import answer, answer_at
 from ptx_lsp.server.session import View
 
 
-@answer(types.TEXT_DOCUMENT_HOVER, at_once=True)
+@answer_at(types.TEXT_DOCUMENT_HOVER, at_once=True)
 def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
     offset = view.offset(params.position)
-    found = hover(view.module, offset, view.known)
+    if view.block is not None and (operand := operand_hover(view.block, offset)) is not None:
+        return types.Hover(view.convert.markup(operand.markdown), view.convert.range(operand.span))
+    found = hover(view.module, offset, view.known, is_fragment=view.block is not None)
     if found is None:
         return None
     named = symbol_at(view.module, offset)
@@ -28,22 +31,22 @@ def on_hover(view: View, params: types.HoverParams) -> types.Hover | None:
     return types.Hover(view.convert.markup(text), view.convert.range(found.span))
 
 
-@answer(types.TEXT_DOCUMENT_DECLARATION)
+@answer_at(types.TEXT_DOCUMENT_DECLARATION)
 def on_declaration(view: View, params: types.DeclarationParams) -> list[types.Location]:
     return view.convert.locations(declarations_at(view.module, view.offset(params.position)))
 
 
-@answer(types.TEXT_DOCUMENT_TYPE_DEFINITION)
+@answer_at(types.TEXT_DOCUMENT_TYPE_DEFINITION)
 def on_type_definition(view: View, params: types.TypeDefinitionParams) -> list[types.Location]:
     return view.convert.locations(type_definitions(view.module, view.offset(params.position)))
 
 
-@answer(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+@answer_at(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
 def on_highlight(
     view: View, params: types.DocumentHighlightParams
 ) -> list[types.DocumentHighlight]:
     found = highlights(view.module, view.offset(params.position))
-    return [view.convert.highlight(one) for one in found]
+    return [view.convert.highlight(one) for one in found if view.convert.has(one.span)]
 
 
 @answer(types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions())

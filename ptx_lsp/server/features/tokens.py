@@ -15,9 +15,10 @@ from ptx_lsp.ide.highlighting.semantic_tokens import (
     TokenModifier,
     TokenType,
 )
-from ptx_lsp.server.feature import answer
+from ptx_lsp.server.feature import answer, answer_of_hosts
+from ptx_lsp.server.inline.host_files import HostView
 from ptx_lsp.server.json import JsonText
-from ptx_lsp.server.openfile import PublishedTokens
+from ptx_lsp.server.openfile import ClientFile, PublishedTokens
 from ptx_lsp.server.session import View
 
 _TYPES: dict[TokenType, str] = {
@@ -54,8 +55,7 @@ _numbers = count(1)
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
 def on_tokens(view: View, _: types.SemanticTokensParams) -> JsonText:
-    pieces = token_pieces(view.module, view.client.unit)
-    return _answer(pieces, _remember(view, pieces))
+    return _whole(view.file, token_pieces(view.module, view.client.unit))
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, LEGEND)
@@ -63,17 +63,45 @@ def on_tokens_delta(
     view: View, params: types.SemanticTokensDeltaParams
 ) -> JsonText | types.SemanticTokensDelta:
     """The changes since the client's result, if that is the latest one."""
-    earlier = view.file.tokens
-    pieces = token_pieces(view.module, view.client.unit)
-    identity = _remember(view, pieces)
-    if earlier is None or earlier.identity != params.previous_result_id:
-        return _answer(pieces, identity)
-    return types.SemanticTokensDelta(changes(earlier.pieces, pieces), identity)
+    return _changed(view.file, token_pieces(view.module, view.client.unit), params.previous_result_id)
 
 
 @answer(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
 def on_tokens_range(view: View, params: types.SemanticTokensRangeParams) -> JsonText:
     return _answer(token_pieces(view.module, view.client.unit, view.convert.span(params.range)))
+
+
+@answer_of_hosts(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL)
+def on_tokens_of_blocks(view: HostView, _: types.SemanticTokensParams) -> JsonText:
+    return _whole(view.file, view.tokens.pieces(view.snapshot.document, view.client.unit))
+
+
+@answer_of_hosts(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA)
+def on_tokens_delta_of_blocks(
+    view: HostView, params: types.SemanticTokensDeltaParams
+) -> JsonText | types.SemanticTokensDelta:
+    pieces = view.tokens.pieces(view.snapshot.document, view.client.unit)
+    return _changed(view.file, pieces, params.previous_result_id)
+
+
+@answer_of_hosts(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
+def on_tokens_range_of_blocks(view: HostView, params: types.SemanticTokensRangeParams) -> JsonText:
+    span = view.convert.span(params.range)
+    return _answer(view.tokens.pieces(view.snapshot.document, view.client.unit, span))
+
+
+def _whole(file: ClientFile, pieces: list[Piece]) -> JsonText:
+    return _answer(pieces, _remember(file, pieces))
+
+
+def _changed(
+    file: ClientFile, pieces: list[Piece], known: str
+) -> JsonText | types.SemanticTokensDelta:
+    earlier = file.tokens
+    identity = _remember(file, pieces)
+    if earlier is None or earlier.identity != known:
+        return _answer(pieces, identity)
+    return types.SemanticTokensDelta(changes(earlier.pieces, pieces), identity)
 
 
 def _answer(pieces: list[Piece], identity: str | None = None) -> JsonText:
@@ -85,9 +113,9 @@ def _answer(pieces: list[Piece], identity: str | None = None) -> JsonText:
     return JsonText(f'{{{result}"data":[{data}]}}')
 
 
-def _remember(view: View, pieces: list[Piece]) -> str:
+def _remember(file: ClientFile, pieces: list[Piece]) -> str:
     identity = str(next(_numbers))
-    view.file.tokens = PublishedTokens(identity, pieces)
+    file.tokens = PublishedTokens(identity, pieces)
     return identity
 
 

@@ -17,7 +17,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from ptx_lsp.ide.editing.rename import RenameError, prepare_rename, rename
-from ptx_lsp.ide.navigation.definition import definitions
+from ptx_lsp.ide.navigation.definition import declarations_at, definitions
 from ptx_lsp.ide.navigation.linkage import (
     LinkedName,
     linked_name,
@@ -45,7 +45,7 @@ _MOST_SYMBOLS = 200
 
 @handler(types.TEXT_DOCUMENT_DEFINITION)
 async def on_definition(session: Session, params: types.DefinitionParams) -> list[types.Location] | None:
-    view = await session.view(params.text_document.uri)
+    view = await session.view_at(params.text_document.uri, params.position)
     if view is None:
         return None
     here, name = await session.threads.answer(_defined, view, params.position)
@@ -80,11 +80,12 @@ def _definitions(file: IndexedFile, name: str) -> list[types.Location]:
 
 @handler(types.TEXT_DOCUMENT_REFERENCES)
 async def on_references(session: Session, params: types.ReferenceParams) -> list[types.Location] | None:
-    view = await session.view(params.text_document.uri)
+    uri, position = params.text_document.uri, params.position
+    view = await session.view_at(uri, position, with_expressions=True)
     if view is None:
         return None
     with_declarations = params.context.include_declaration
-    found, name = await session.threads.answer(_referenced, view, params.position, with_declarations)
+    found, name = await session.threads.answer(_referenced, view, position, with_declarations)
     if name is not None:
         for file in _sharing(name, await _others(session, view.file.uri)):
             found += await _in(session, file.uri, _references, name.name, with_declarations) or ()
@@ -118,7 +119,7 @@ def _sharing(name: LinkedName, others: Sequence[IndexedFile]) -> list[IndexedFil
 
 @handler(types.TEXT_DOCUMENT_PREPARE_RENAME)
 async def on_prepare_rename(session: Session, params: types.PrepareRenameParams) -> types.Range | None:
-    view = await session.view(params.text_document.uri)
+    view = await session.view_at(params.text_document.uri, params.position)
     if view is None or view.snapshot.is_skeleton:
         return None
     try:
@@ -129,13 +130,16 @@ async def on_prepare_rename(session: Session, params: types.PrepareRenameParams)
 
 
 def _renameable(view: View, position: types.Position, is_linked: bool) -> types.Range:
-    found = prepare_rename(view.module, view.offset(position), is_linked=is_linked)
+    offset = view.offset(position)
+    found = prepare_rename(view.module, offset, is_linked=is_linked)
+    if not all(view.convert.is_editable(one) for one in declarations_at(view.module, offset)):
+        raise RenameError("the host declares this name")
     return view.convert.range(found)
 
 
 @handler(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
 async def on_rename(session: Session, params: types.RenameParams) -> types.WorkspaceEdit | None:
-    view = await session.view(params.text_document.uri)
+    view = await session.view_at(params.text_document.uri, params.position)
     if view is None or view.snapshot.is_skeleton:
         return None
     offset, new = view.offset(params.position), params.new_name
@@ -143,7 +147,7 @@ async def on_rename(session: Session, params: types.RenameParams) -> types.Works
     try:
         others = await _to_rename(session, view, params.position)
         here = await session.threads.answer(rename, view.module, offset, new, is_linked=bool(others))
-        edits[view.file.uri] = view.snapshot.version, view.convert.text_edits(here)
+        edits[view.file.uri] = view.version, view.convert.text_edits(here)
         name = linked_name(view.module, offset)
         for file in others:
             assert name is not None

@@ -1,0 +1,1 @@
+"""Files in other languages, with PTX in blocks of inline assembly."""
