@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from pygls.uris import to_fs_path
 
-from ptx_lsp.embedded.registry import host_names
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.config import Config, ConfigError
-from ptx_lsp.lint.configuration.selection import Choice, Rules, UnknownRuleError, chosen
+from ptx_lsp.lint.configuration.selection import EVERY, Choice, Rules, UnknownRuleError, chosen
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.server.json import at, texts
 
@@ -83,7 +82,7 @@ class EffectiveSettings(NamedTuple):
     dynamic_shared: int | None
     config_error: str | None = None
     inline_off: frozenset[str] = frozenset()
-    """The hosts whose blocks of inline assembly are not looked for."""
+    """The hosts whose blocks of inline assembly are not looked for; `ALL` stands for all."""
 
     @property
     def target(self) -> Target | None:
@@ -119,7 +118,7 @@ class Configurations:
         return EffectiveSettings(
             settings, rules, self._rules(rules), targets, found.threads,
             found.dynamic_shared if settings.dynamic_shared is None else settings.dynamic_shared,
-            complaint or wrong, _inline_off(settings),
+            complaint or wrong, _inline_off(found, settings),
         )
 
     def is_excluded(self, path: Path) -> bool:
@@ -166,8 +165,8 @@ def ptxas_path(options: object, folders: Iterable[str]) -> tuple[Path | None, st
     return path, None
 
 
-def _inline_off(settings: Settings) -> frozenset[str]:
-    return frozenset(settings.inline_off if settings.inline else host_names())
+def _inline_off(found: Config, settings: Settings) -> frozenset[str]:
+    return frozenset((*found.inline_off, *settings.inline_off, *(() if settings.inline else (EVERY,))))
 
 
 def _targets(names: Iterable[str]) -> tuple[tuple[Target, ...], str | None]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
+from pygls.uris import to_fs_path
+
 from ptx_lsp.embedded.document import HostDocument
 from ptx_lsp.embedded.languages import Language, MissingGrammarError
-from ptx_lsp.embedded.registry import host_names
+from ptx_lsp.isa.target import Target, parse_target
+from ptx_lsp.lint.configuration.build_targets import build_targets
+from ptx_lsp.lint.configuration.selection import EVERY
 from ptx_lsp.server.openfile import ChangedRange, ClientFile
 from ptx_lsp.server.threads import Threads
 from ptx_lsp.text import Edit, Source
@@ -23,7 +27,9 @@ class HostSnapshot(NamedTuple):
     version: int | None
     document: HostDocument
     problem: str | None = None
-    """Why blocks could not be looked for, if so."""
+    """The reason why blocks were not looked for, if any."""
+    build_targets: tuple[Target, ...] = ()
+    """The targets that the file is built for, if they are known."""
 
     @property
     def source(self) -> Source:
@@ -67,7 +73,8 @@ class HostFile(ClientFile):
             document, problem = await self._threads.read(
                 _document, source, self.language, off, before, changed
             )
-            self.snapshot = HostSnapshot(revision, version, document, problem)
+            targets = await self._threads.read(_build_targets, self.uri, document)
+            self.snapshot = HostSnapshot(revision, version, document, problem, targets)
         except BaseException:
             self.snapshot = None  # after any failure of an edit, the whole text is still available
             raise
@@ -84,7 +91,7 @@ def _document(
 ) -> tuple[HostDocument, str | None]:
     """The text with its blocks, reusing what has not changed; or without any, and why."""
     if len(source.data) > _MOST_BYTES:
-        return HostDocument(source, language, frozenset(host_names())), None
+        return HostDocument(source, language, frozenset((EVERY,))), None
     try:
         if before is None or before.problem is not None or len(before.source.data) > _MOST_BYTES:
             return HostDocument(source, language, off), None
@@ -93,4 +100,11 @@ def _document(
         new = source.data[changed.start : changed.new_end]
         return before.document.edited(Edit(changed.start, changed.old_end, new), source), None
     except MissingGrammarError as error:
-        return HostDocument(source, language, frozenset(host_names())), str(error)
+        return HostDocument(source, language, frozenset((EVERY,))), str(error)
+
+
+def _build_targets(uri: str, document: HostDocument) -> tuple[Target, ...]:
+    path = to_fs_path(uri) if uri.startswith("file:") else None
+    if path is None or not document.blocks or document.language.name not in ("cuda", "cpp"):
+        return ()
+    return tuple(target for name in build_targets(path) if (target := parse_target(name)) is not None)

@@ -134,7 +134,7 @@ class HostFiles:
         return BlockAt(view.file, view.snapshot, snapshot, convert)
 
     async def _check(self, view: HostView, block: Block) -> tuple[CheckedBlock, Snapshot]:
-        linter = self.scheduler.linter(view.settings)
+        linter = self.scheduler.linter(view.settings, view.snapshot.build_targets)
         targets = tuple(map(str, linter.targets(block)[0]))
         key = view.snapshot.source.data[block.start : block.span.end], block.text.data, targets
         found = self._checked.get(key)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.selection import Rules
-from ptx_lsp.lint.configuration.suppression import Suppressions
+from ptx_lsp.lint.configuration.suppression import Suppressions, unused_rules
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.inline.block_linter import BlockLinter, in_order
 from ptx_lsp.server.inline.host_file import HostFile, HostSnapshot
@@ -23,6 +23,7 @@ _log = logging.getLogger(__name__)
 _KEPT: Final = 4
 """Linters of different settings."""
 
+_Key: TypeAlias = tuple[Rules, tuple[Target, ...], tuple[Target, ...]]
 SettingsOf: TypeAlias = Callable[[HostFile], EffectiveSettings]
 
 
@@ -54,7 +55,7 @@ class HostScheduler:
         self._publisher = publisher
         self._settings = settings
         self._states: dict[HostFile, _FileState] = {}
-        self._linters: OrderedDict[tuple[Rules, tuple[Target, ...]], BlockLinter] = OrderedDict()
+        self._linters: OrderedDict[_Key, BlockLinter] = OrderedDict()
 
     def schedule(self, file: HostFile) -> None:
         """Call this after each change of a file or of its settings."""
@@ -92,9 +93,9 @@ class HostScheduler:
             await state.updated.wait()
         return None
 
-    def linter(self, settings: EffectiveSettings) -> BlockLinter:
-        """The linter for some settings; one for all files that have the same."""
-        key = settings.rules, settings.targets
+    def linter(self, settings: EffectiveSettings, build: tuple[Target, ...]) -> BlockLinter:
+        """The linter for some settings and targets of the build; one for all files that have the same."""
+        key = settings.rules, settings.targets, build
         found = self._linters.get(key)
         if found is None:
             found = self._linters[key] = BlockLinter(*key)
@@ -119,7 +120,12 @@ class HostScheduler:
                 if snapshot.revision != file.revision:
                     continue
                 found = await self._threads.check_blocks(
-                    _diagnostics, snapshot, self.linter(settings), state.stop, self._threads.give_way
+                    _diagnostics,
+                    snapshot,
+                    settings.rules,
+                    self.linter(settings, snapshot.build_targets),
+                    state.stop,
+                    self._threads.give_way,
                 )
                 if found is None or snapshot.revision != file.revision:
                     continue
@@ -134,7 +140,11 @@ class HostScheduler:
 
 
 def _diagnostics(
-    snapshot: HostSnapshot, linter: BlockLinter, stop: Event, give_way: Callable[[], None]
+    snapshot: HostSnapshot,
+    rules: Rules,
+    linter: BlockLinter,
+    stop: Event,
+    give_way: Callable[[], None],
 ) -> list[Diagnostic] | None:
     """The findings about all blocks; None if it was stopped."""
     found: list[Diagnostic] = []
@@ -143,7 +153,11 @@ def _diagnostics(
         give_way()
         if stop.is_set():
             return None
-    if not found:
+    if not snapshot.document.blocks:
         return []
-    kept = list(Suppressions(snapshot.source).kept(in_order(found)))
-    return worst(kept, snapshot.source)
+    comments = Suppressions(snapshot.source)
+    kept = list(comments.kept(found))
+    names = rules.names
+    for rule in unused_rules(names):
+        kept += rules.judged(comments.unused(rule, names))
+    return worst(in_order(kept), snapshot.source)
