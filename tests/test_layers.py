@@ -72,7 +72,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "block c_tokens languages",
         "c_asm guards llvm_constraints python_literals python_names virtual_module",
         "host llvm_asm python_strings",
-        "julia_syntax python_blocks rust_syntax",
+        "julia_syntax mojo_syntax python_blocks rust_syntax",
         "hosts",
         "registry",
         "document",

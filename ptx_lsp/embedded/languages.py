@@ -35,7 +35,7 @@ LANGUAGES: Final = (
     Language("julia", (".jl",), ("julia",), "tree_sitter_julia"),
     Language("llvm", (".ll",), ("llvm", "llvm-ir"), None),
     Language("mlir", (".mlir",), ("mlir",), None),
-    Language("mojo", (".mojo",), ("mojo",), None),
+    Language("mojo", (".mojo", ".🔥"), ("mojo",), None),
 )
 _BY_SUFFIX: Final = {suffix: one for one in LANGUAGES for suffix in one.suffixes}
 _BY_NAME: Final = {one.name: one for one in LANGUAGES}

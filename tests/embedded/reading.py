@@ -42,6 +42,16 @@ def findings(text: str, suffix: str) -> list[tuple[str, str, str]]:
     ]
 
 
+def wrong(text: str, suffix: str) -> set[str]:
+    """The names and modifiers that are wrong."""
+    rules = ("undeclared-name", "wrong-modifier")
+    return {
+        where
+        for severity, rule, where in findings(text, suffix)
+        if (severity, rule in rules) == ("error", True)
+    }
+
+
 def check_places(document: HostDocument) -> None:
     """Every byte of the text of a block has its place in the host, which leads back to it."""
     for block in document.blocks:
