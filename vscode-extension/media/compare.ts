@@ -1,14 +1,17 @@
 /** Pairs of kernels: figures that changed, instructions and findings. */
 
 import type { Change, Compared, Comparison, Pair } from '../src/protocol.js';
+import { ptxasState } from '../src/wording.js';
 import { element, onData, post } from './page.js';
+
+type Shown = Comparison & { oldName: string; newName: string };
 
 const MOST_SPELLINGS = 12;
 const MINUS = '\u2212';
 const ARROW = '\u2192';
 let all = false;
 
-onData<Comparison & { oldName: string; newName: string }>(function draw(page, data) {
+onData<Shown>(function draw(page, data) {
   const toggle = element('input', { type: 'checkbox', id: 'all', checked: all });
   toggle.addEventListener('change', () => {
     all = toggle.checked;
@@ -22,27 +25,48 @@ onData<Comparison & { oldName: string; newName: string }>(function draw(page, da
     element('h1', {}, `${data.oldName} ${ARROW} ${data.newName}`),
     element('p', { class: 'legend' }, `Kernels: ${counts.join(', ')}.`, element('label', {}, toggle, ' Show all')),
     ...(data.complete ? [] : [element('p', { class: 'note' }, 'Findings are still being computed.')]),
-    ...data.pairs.filter((pair) => all || !pair.same).flatMap(section),
+    ...unmeasured(data),
+    ...data.pairs.filter((pair) => all || !pair.same).flatMap((pair) => section(pair, `by ${versions(data)}`)),
     ...names('New', data.new),
     ...names('Gone', data.gone),
   );
 });
 
-function section(pair: Pair): HTMLElement[] {
-  const title = element('button', { type: 'button', class: 'link', title: 'Show both texts' }, pair.new.kernel);
+/** Why figures are estimates, if ptxas was to measure them. */
+function unmeasured({ ptxas, oldName, newName }: Shown): HTMLElement[] {
+  if (!ptxas || ptxas.new.state === 'off' || ptxas.new.state === 'absent') {
+    return [];
+  }
+  const missing = [...new Map([[oldName, ptxas.old], [newName, ptxas.new]])].filter(([, { state }]) => state !== 'measured');
+  const words = missing.map(([name, state]) => `${name}: ${ptxasState(state)}`);
+  return words.length ? [element('p', { class: 'note', id: 'unmeasured' }, `Registers and occupancy are estimates. ${words.join('; ')}`)] : [];
+}
+
+/** The release of ptxas, or both if they differ. */
+function versions({ ptxas }: Shown): string {
+  const known = new Set([ptxas?.old.version, ptxas?.new.version].filter(Boolean));
+  return known.size ? `ptxas ${[...known].join(', ')}` : 'ptxas';
+}
+
+function nameOf({ kernel, displayName }: Compared): string {
+  return displayName ?? kernel;
+}
+
+function section(pair: Pair, ptxas: string): HTMLElement[] {
+  const title = element('button', { type: 'button', class: 'link', title: `${pair.new.kernel}: show both texts` }, nameOf(pair.new));
   title.addEventListener('click', () => post({ kind: 'diff', oldLine: pair.old.line, newLine: pair.new.line }));
-  const was = pair.old.kernel === pair.new.kernel ? '' : ` (was ${pair.old.kernel}, ${Math.round(100 * pair.likeness)} % alike)`;
+  const was = pair.old.kernel === pair.new.kernel ? '' : ` (was ${nameOf(pair.old)}, ${Math.round(100 * pair.likeness)} % alike)`;
   const figures = Object.entries(pair.figures).filter(([, change]) => all || change.old !== change.new);
   return [
     element('h2', {}, title, was),
     ...(pair.same ? [element('p', { class: 'note' }, 'No change.')] : []),
-    ...(figures.length ? [element('table', {}, ...figures.map(([name, change]) => row(name, change)))] : []),
+    ...(figures.length ? [element('div', { class: 'scroll' }, element('table', {}, ...figures.map(([name, change]) => row(name, change, ptxas))))] : []),
     ...differences('Instructions', pair.instructions, ''),
     ...differences('Findings', pair.findings, 'worse'),
   ];
 }
 
-function row(name: string, change: Change): HTMLElement {
+function row(name: string, change: Change, ptxas: string): HTMLElement {
   const verdict = change.worse ? 'worse' : change.better ? 'better' : '';
   const known = change.old !== null && change.new !== null && change.old !== change.new;
   return element(
@@ -54,7 +78,7 @@ function row(name: string, change: Change): HTMLElement {
     element('td', {}, shown(change.new, change)),
     element('td', { class: verdict }, known ? signed(change.new! - change.old!) : ''),
     element('td', { class: verdict }, verdict),
-    element('td', { class: 'note' }, change.says === 'exact' ? '' : change.says),
+    element('td', { class: 'note', title: change.says === 'measured' ? ptxas : '' }, change.says),
   );
 }
 
@@ -83,5 +107,5 @@ function differences(title: string, found: Record<string, number>, worse: string
 }
 
 function names(title: string, found: Compared[]): HTMLElement[] {
-  return found.length ? [element('h2', {}, title), element('ul', {}, ...found.map(({ kernel }) => element('li', {}, element('code', {}, kernel))))] : [];
+  return found.length ? [element('h2', {}, title), element('ul', {}, ...found.map((one) => element('li', { title: one.kernel }, element('code', {}, nameOf(one)))))] : [];
 }

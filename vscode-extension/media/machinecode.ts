@@ -12,6 +12,7 @@ interface Row {
   ptx: number | undefined;
 }
 
+const NAMES: Record<Column, string> = { source: 'Source', ptx: 'PTX', code: 'Machine code' };
 const COLORS = 12;
 /** Rows per part of a column; parts outside the window are not drawn. */
 const PART = 100;
@@ -21,6 +22,7 @@ const ECHO = 150;
 let data: MachineCodeView | undefined;
 let file = -1;
 let together = true;
+const hidden = new Set<Column>();
 let scrolledByUs = 0;
 let selected: { column: Column; index: number } | undefined;
 const rows: Record<Column, Row[]> = { source: [], ptx: [], code: [] };
@@ -85,28 +87,56 @@ function draw(page: HTMLElement): void {
     source,
     element: row(`line${colors.has(source) ? color(source) : ''}`, [String(source + 1), content]),
   }));
-  const columns: HTMLElement[] = [
-    column('source', sourceTitle(shown), text ? undefined : why(shown)),
-    column('ptx', ['PTX'], undefined),
+  const all: [Column, (Node | string)[], string | undefined][] = [
+    ['source', sourceTitle(shown), text ? undefined : why(shown)],
+    ['ptx', ['PTX'], undefined],
+    ['code', [element('span', { title: 'address, live registers, instruction' }, NAMES.code)], undefined],
   ];
-  if (shown.instructions) {
-    const title = `Machine code${shown.figures ? `: ${shown.figures}` : ''}`;
-    columns.push(column('code', [element('span', { title: `${title}; the second column is the number of live registers` }, title)], undefined));
+  const there = all.filter(([which]) => which !== 'code' || shown.instructions);
+  for (const which of Object.keys(boxes) as Column[]) {
+    delete boxes[which];
   }
-  page.replaceChildren(toolbar(shown), element('div', { class: `columns columns-${columns.length}` }, ...columns));
+  const columns = there.filter(([which]) => !hidden.has(which)).map((one) => column(...one));
+  page.replaceChildren(
+    toolbar(shown, there.map(([which]) => which)),
+    element('div', { class: `columns columns-${columns.length}` }, ...columns),
+  );
   if (selected) {
     select(selected.column, selected.index, false);
   }
 }
 
-function toolbar({ problem }: MachineCodeView): HTMLElement {
+function toolbar({ problem, figures }: MachineCodeView, there: Column[]): HTMLElement {
   const box = element('input', { type: 'checkbox', id: 'together', checked: together });
   box.addEventListener('change', () => (together = box.checked));
-  const parts: HTMLElement[] = [element('label', {}, box, ' Scroll together')];
+  const parts: HTMLElement[] = [element('label', {}, box, ' Scroll together'), ...there.map((which) => choice(which, there))];
+  if (figures) {
+    parts.push(element('strong', { id: 'figures' }, figures));
+  }
   if (problem) {
     parts.push(element('span', { id: 'problem', role: 'status' }, `No machine code: ${problem}`));
   }
   return element('div', { class: 'legend' }, ...parts);
+}
+
+/** Shows or hides a column; the last one stays. */
+function choice(which: Column, there: Column[]): HTMLElement {
+  const box = element('input', { type: 'checkbox', id: `show-${which}`, checked: !hidden.has(which) });
+  box.addEventListener('change', () => {
+    if (box.checked) {
+      hidden.delete(which);
+    } else if (there.some((one) => one !== which && !hidden.has(one))) {
+      hidden.add(which);
+    }
+    const page = document.getElementById('page');
+    const before = positions();
+    if (page) {
+      draw(page);
+      restore(before);
+      document.getElementById(box.id)?.focus({ preventScroll: true });
+    }
+  });
+  return element('label', { title: `Show the column ${NAMES[which]}` }, box, ` ${NAMES[which]}`);
 }
 
 /** The name of the source, or a choice if there are several. */
@@ -114,18 +144,18 @@ function sourceTitle({ sources }: MachineCodeView): (Node | string)[] {
   if (sources.length < 2) {
     return [name(sources[0]?.path ?? 'Source')];
   }
-  const choice = element('select', { id: 'file', 'aria-label': 'source file' });
+  const menu = element('select', { id: 'file', 'aria-label': 'source file' });
   for (const [index, { path }] of sources.entries()) {
-    choice.append(element('option', { value: index, selected: index === file, title: path }, name(path)));
+    menu.append(element('option', { value: index, selected: index === file, title: path }, name(path)));
   }
-  choice.addEventListener('change', () => {
-    file = Number(choice.value);
+  menu.addEventListener('change', () => {
+    file = Number(menu.value);
     const page = document.getElementById('page');
     if (page) {
       draw(page);
     }
   });
-  return [choice];
+  return [menu];
 }
 
 function why({ sources }: MachineCodeView): string {
@@ -138,6 +168,8 @@ function column(which: Column, title: (Node | string)[], reason: string | undefi
   for (let start = 0; start < rows[which].length; start += PART) {
     list.append(element('div', { class: 'part' }, ...rows[which].slice(start, start + PART).map((one) => one.element)));
   }
+  const last = rows[which].at(-1)?.element.querySelector('.number')?.textContent ?? '';
+  list.style.setProperty('--digits', String(last.length));
   if (reason) {
     list.append(element('p', { class: 'note' }, reason));
   }

@@ -47,7 +47,7 @@ function buffers({ buffers: found }: Preview): HTMLElement[] {
   if (!found?.length) {
     return [];
   }
-  return found.flatMap(({ name, type, count, before, after }) => {
+  return found.flatMap(({ name, displayName, type, count, before, after }) => {
     const row = (title: string, cells: string[], other: string[]): HTMLElement =>
       element(
         'tr',
@@ -58,7 +58,7 @@ function buffers({ buffers: found }: Preview): HTMLElement[] {
     const head = element('tr', {}, element('th', {}, ''), ...after.map((_, index) => element('th', {}, String(index))));
     const more = count > after.length ? `, the first ${after.length}` : '';
     return [
-      element('h2', {}, `${name}: ${type}[${count}]${more}`),
+      element('h2', { title: name }, `${displayName ?? name}: ${type}[${count}]${more}`),
       element('div', { class: 'scroll' }, element('table', {}, head, row('before', before, before), row('after', after, before))),
     ];
   });

@@ -89,16 +89,21 @@ export class ComparePanel extends Panel {
     if (!report) {
       return;
     }
-    const names = report.kernels.map(({ name }) => name);
-    if (names.length < 2) {
+    const items = report.kernels.map(({ name, displayName = name }) => ({
+      name,
+      label: displayName,
+      description: displayName === name ? '' : name,
+    }));
+    if (items.length < 2) {
       void vscode.window.showInformationMessage(`${fileName(uri)} has no two kernels.`);
       return;
     }
-    const oldKernel = await vscode.window.showQuickPick(names, { title: 'Compare which kernel?' });
-    const others = names.filter((name) => name !== oldKernel);
-    const kernel = oldKernel && (await vscode.window.showQuickPick(others, { title: `Compare ${oldKernel} with` }));
-    if (kernel) {
-      await this.open({ old: uri, uri, oldName: fileName(uri), kernel, oldKernel });
+    const old = await vscode.window.showQuickPick(items, { title: 'Compare which kernel?', matchOnDescription: true });
+    const others = items.filter(({ name }) => name !== old?.name);
+    const title = `Compare ${old?.label ?? ''} with`;
+    const found = old && (await vscode.window.showQuickPick(others, { title, matchOnDescription: true }));
+    if (found) {
+      await this.open({ old: uri, uri, oldName: fileName(uri), kernel: found.name, oldKernel: old.name });
     }
   }
 

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { KERNEL_REPORT, type Kernel, type KernelReport } from './protocol.js';
 import type { Server } from './server.js';
 import { toRange } from './text.js';
-import { bytes, dynamicShared, estimated, findings, occupancy, ptxasState, registers, registersInShort, short } from './wording.js';
+import { branches, bytes, dynamicShared, estimated, findings, occupancy, ptxasState, registers, registersInShort, short, spills } from './wording.js';
 
 export class KernelItem extends vscode.TreeItem {
   override readonly contextValue = 'kernel';
@@ -34,28 +34,31 @@ export class KernelItem extends vscode.TreeItem {
   /** One line per metric. */
   details(): vscode.TreeItem[] {
     const { kernel } = this;
-    const { branches } = kernel;
+    const { measured } = kernel;
+    const estimate = estimated(kernel).replace(' registers', '');
     const rows: [string, string, string][] = [
-      ['Registers', registers(kernel), 'chip'],
-      ...(kernel.measured ? ([['Estimate', estimated(kernel), 'chip']] as [string, string, string][]) : []),
-      ['Occupancy', occupancy(kernel), 'graph-line'],
+      ...(measured
+        ? ([
+            ['Registers', `${measured.registers ?? '?'} (ptxas ${measured.ptxas})`, 'chip'],
+            ['Spills', spills(measured).replace(/ ?spills ?/, ''), 'chip'],
+            ['Estimate', estimate.replace(', estimated', ''), 'chip'],
+          ] as [string, string, string][])
+        : ([['Registers', estimate, 'chip']] as [string, string, string][])),
+      ['Occupancy', occupancy(kernel).replace(' occupancy', ''), 'graph-line'],
       ['Limited by', kernel.occupancy.limiters?.join(', ') || 'nothing', 'arrow-down'],
       ['Block', `${kernel.threadsPerBlock ?? '?'} threads (${kernel.threadsSource ?? 'unknown'})`, 'layout'],
       ['Shared memory', bytes(kernel.sharedBytes), 'database'],
-      ['Dynamic shared memory', dynamicShared(kernel.dynamicShared), 'database'],
+      ['Dynamic shared', dynamicShared(kernel.dynamicShared), 'database'],
       ['Local memory', bytes(kernel.localBytes), 'database'],
       ['Parameters', bytes(kernel.parameterBytes), 'symbol-parameter'],
-      [
-        'Branches',
-        `${branches.divergent ?? '?'} divergent, ${branches.uniform ?? '?'} uniform, ${branches.unknown ?? '?'} unknown`,
-        'git-branch',
-      ],
+      ['Branches', branches(kernel), 'git-branch'],
       ['Findings', findings(kernel), 'warning'],
     ];
     return rows.map(([label, description, icon]) => {
       const item = new vscode.TreeItem(label);
       item.id = `${this.id}/${label}`;
       item.description = description;
+      item.tooltip = `${label}: ${description}`;
       item.iconPath = new vscode.ThemeIcon(icon);
       return item;
     });
@@ -72,7 +75,7 @@ class FileItem extends vscode.TreeItem {
     super(uri, vscode.TreeItemCollapsibleState.Expanded);
     this.id = uri.toString();
     this.description = `${report.target ?? 'no target'}, PTX ${report.ptxVersion ?? '?'}`;
-    this.tooltip = `${uri.fsPath}\n${ptxasState(report)}`;
+    this.tooltip = `${uri.fsPath}\n${ptxasState(report.ptxas)}`;
     this.iconPath = vscode.ThemeIcon.File;
   }
 }

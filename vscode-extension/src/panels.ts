@@ -193,12 +193,25 @@ export class ControlFlowPanel extends KernelPanel<ControlFlow> {
   }
 }
 
+/** The part of the window's width that the text keeps beside the three columns. */
+const TEXT_SHARE = 0.35;
+
 /** Source, PTX and machine code, side by side. */
 export class MachineCodePanel extends KernelPanel<MachineCode> {
   private sources: (string | null)[] = [];
 
   constructor(extension: vscode.Uri, server: Server) {
     super(extension, 'machinecode', 'Machine code', server, MACHINE_CODE);
+  }
+
+  /** Gives three columns more room than the text beside them, if there is nothing else beside it yet. */
+  override async open(subject: Subject): Promise<void> {
+    const direction = vscode.workspace.getConfiguration('workbench.editor').get('openSideBySideDirection');
+    if (vscode.window.tabGroups.all.length === 1 && direction !== 'down') {
+      const groups = [{ size: TEXT_SHARE }, { size: 1 - TEXT_SHARE }];
+      await vscode.commands.executeCommand('vscode.setEditorLayout', { orientation: 0, groups });
+    }
+    await super.open(subject);
   }
 
   protected override async complete(answer: MachineCode, uri: vscode.Uri): Promise<MachineCodeView> {

@@ -58,11 +58,17 @@ export interface Kernel {
 }
 
 export const KERNEL_REPORT = 'ptx/kernelReport';
+export interface PtxasState {
+  state: 'measured' | 'running' | 'failed' | 'absent' | 'off';
+  version: string | null;
+  problem: string | null;
+}
+
 export interface KernelReport {
   ptxVersion: string | null;
   target: string | null;
   targets: string[];
-  ptxas: { state: 'measured' | 'running' | 'failed' | 'absent' | 'off'; version: string | null; problem: string | null };
+  ptxas: PtxasState;
   kernels: Kernel[];
 }
 
@@ -161,6 +167,7 @@ export interface ControlFlow {
 export const MACHINE_CODE = 'ptx/machineCode';
 export interface MachineCode {
   kernel: string;
+  displayName?: string;
   range: Range;
   /** Why there is no machine code. */
   problem: string | null;
@@ -197,7 +204,7 @@ export interface Preview {
   displayName?: string;
   missing?: string;
   launch?: { grid: number[]; block: number[]; line: number };
-  buffers?: { name: string; type: string; count: number; before: string[]; after: string[] }[];
+  buffers?: { name: string; displayName?: string; type: string; count: number; before: string[]; after: string[] }[];
   values?: { line: number; name: string; type: string; lanes: (string | null)[] }[];
   instructions?: number;
   findings?: { kind: string; message: string; line: number }[];
@@ -208,6 +215,7 @@ export interface Preview {
 export interface Compared {
   path: string;
   kernel: string;
+  displayName?: string;
   line: number;
 }
 
@@ -238,4 +246,6 @@ export interface Comparison {
   new: Compared[];
   gone: Compared[];
   complete: boolean;
+  /** The state of ptxas for both texts; absent from older servers. */
+  ptxas?: { old: PtxasState; new: PtxasState };
 }

@@ -1,6 +1,6 @@
 /** Metrics as text; `?` stands for an unknown value. An estimate has `~` and says so. */
 
-import type { DynamicShared, Kernel, KernelReport } from './protocol.js';
+import type { DynamicShared, Kernel, PtxasState } from './protocol.js';
 
 export function registersInShort({ registers: { estimate }, measured }: Kernel): string {
   if (typeof measured?.registers === 'number') {
@@ -13,6 +13,16 @@ export function registersInShort({ registers: { estimate }, measured }: Kernel):
 export function registers(kernel: Kernel): string {
   const { measured } = kernel;
   return typeof measured?.registers === 'number' ? measuredRegisters(measured) : estimated(kernel);
+}
+
+export function branches({ branches: { divergent, uniform, unknown } }: Kernel): string {
+  const words: [number | null, string][] = [
+    [divergent, 'divergent'],
+    [uniform, 'uniform'],
+    [unknown, 'unknown'],
+  ];
+  const parts = words.filter(([count]) => count !== 0).map(([count, word]) => `${count ?? '?'} ${word}`);
+  return parts.join(', ') || 'none';
 }
 
 export function measuredRegisters(measured: NonNullable<Kernel['measured']>): string {
@@ -28,12 +38,12 @@ export function estimated({ registers: { estimate, low, high } }: Kernel): strin
   return `~${estimate} registers (${interval}estimated)`;
 }
 
-function spills({ spillStoreBytes: stores, spillLoadBytes: loads }: NonNullable<Kernel['measured']>): string {
+export function spills({ spillStoreBytes: stores, spillLoadBytes: loads }: NonNullable<Kernel['measured']>): string {
   return stores || loads ? `spills ${stores ?? 0} bytes, reloads ${loads ?? 0}` : '0 spills';
 }
 
 /** The state of ptxas for a file, in words. */
-export function ptxasState({ ptxas: { state, version, problem } }: KernelReport): string {
+export function ptxasState({ state, version, problem }: PtxasState): string {
   switch (state) {
     case 'measured':
       return `ptxas ${version ?? ''}`;

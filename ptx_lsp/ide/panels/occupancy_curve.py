@@ -127,10 +127,16 @@ def next_steps(found: Occupancy) -> Iterator[str]:
         yield f"A block of this size cannot be launched: {', '.join(found.limiters)}"
         return
     left = headroom(found)
-    yield (
-        f"{_counted(left.registers, 'more register')} per thread or {left.shared_bytes} more "
-        "bytes of shared memory would not reduce the number of blocks"
+    more = " or ".join(
+        text
+        for amount, text in (
+            (left.registers, f"{_counted(left.registers, 'more register')} per thread"),
+            (left.shared_bytes, f"{left.shared_bytes} more bytes of shared memory"),
+        )
+        if amount
     )
+    if more:
+        yield f"{more} would not reduce the number of blocks"
 
 
 def _counted(number: int, what: str) -> str:

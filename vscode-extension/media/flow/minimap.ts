@@ -1,11 +1,11 @@
-/** An overview of a graph that does not fit: its boxes, and the part that is visible. */
+/** An overview of a graph that does not fit, beside it: its boxes, and the part that is visible. */
 
 import type { ControlFlow } from '../../src/protocol.js';
 import { element, themed } from '../page.js';
 
-const MOST_WIDTH = 160;
-/** The part of the pane's height that the overview may take. */
-const MOST_HEIGHT = 0.6;
+const MOST_WIDTH = 120;
+/** The part of the pane's width that the overview may take. */
+const MOST_SHARE = 0.2;
 const LEAST_BOX = 1.5;
 
 /** Marks of boxes, by the box's number. */
@@ -41,12 +41,13 @@ export class Minimap {
 
   draw(): void {
     const { flow, data, canvas } = this;
-    const fits = flow.scrollHeight <= flow.clientHeight + 1 && flow.scrollWidth <= flow.clientWidth + 1;
+    const most = canvas.parentElement?.clientWidth ?? 0; // also what it takes itself
+    const fits = flow.scrollHeight <= flow.clientHeight + 1 && flow.scrollWidth <= most + 1;
     canvas.hidden = fits || !data.blocks.length;
     if (canvas.hidden) {
       return;
     }
-    this.scale = Math.min(MOST_WIDTH / data.width, (flow.clientHeight * MOST_HEIGHT) / data.height);
+    this.scale = Math.min(Math.min(MOST_WIDTH, most * MOST_SHARE) / data.width, (flow.clientHeight - 2) / data.height);
     const [width, height] = [Math.max(24, data.width * this.scale), data.height * this.scale];
     const dots = window.devicePixelRatio;
     canvas.width = width * dots;

@@ -43,6 +43,16 @@ test('with another file: what changed, and what is worse', async () => {
   await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 
+test('registers and occupancy are what ptxas measured on both sides, and say so', async () => {
+  await inner().locator('#all').check();
+  for (const figure of ['registers', 'occupancy', 'spills']) {
+    const row = inner().locator('tr', { has: page.locator('th', { hasText: new RegExp(`^${figure}$`) }) });
+    await row.locator('td', { hasText: /^measured$/ }).waitFor();
+  }
+  await inner().locator('#unmeasured').waitFor({ state: 'detached' });
+  await inner().locator('#all').uncheck();
+});
+
 test('the comparison follows edits, and a click shows both texts', async () => {
   await page.locator('.view-line', { hasText: 'mul.f32' }).first().click();
   await page.keyboard.press('Home');

@@ -30,7 +30,7 @@ after(() => editor?.close());
 for (const [name, { source, kernel }] of Object.entries(KERNELS)) {
   test(`a click on a line of a ${name} source selects its PTX and its machine code`, async () => {
     await open(path.basename(source), kernel);
-    await inner().locator('h2', { hasText: /registers, .*spills.* \(ptxas \d+/ }).waitFor();
+    await inner().locator('#figures', { hasText: /registers, .*spills.* \(ptxas \d+/ }).waitFor();
     const expected = instructionsOfLines(name, kernel, source);
     const [line, addresses] = [...expected].sort(([, one], [, other]) => other.size - one.size)[0];
     await inner().locator('#source .line').nth(line - 1).click();
@@ -53,6 +53,16 @@ test('the panel follows the cursor in the PTX and in the source', async () => {
   await page.locator('.tab', { hasText: /^gen\.py$/ }).waitFor();
   await find('line 42 of gen.py');
   await until(async () => (await numbers('#source .line.selected')).join() === '42');
+});
+
+test('three columns have more room than the text beside them, and can be hidden', async () => {
+  const { width } = await page.locator('iframe.webview.ready').last().boundingBox();
+  const text = await page.locator('.editor-instance').first().boundingBox();
+  assert.ok(width > 1.4 * text.width, `${width} beside ${text.width}`);
+  await inner().locator('#show-ptx').uncheck();
+  await until(async () => (await inner().locator('.columns section').count()) === 2);
+  await inner().locator('#show-ptx').check();
+  await until(async () => (await inner().locator('.columns section').count()) === 3);
 });
 
 test('live registers, labels and colours are shown', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import type { Kernel } from '../../src/protocol.js';
-import { bytes, dynamicShared, findings, occupancy, registers, registersInShort, short } from '../../src/wording.js';
+import { branches, bytes, dynamicShared, findings, occupancy, registers, registersInShort, short } from '../../src/wording.js';
 
 const AT = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
 const KERNEL: Kernel = {
@@ -35,6 +35,12 @@ test('what ptxas measured is told with its version', () => {
   assert.equal(registersInShort({ ...KERNEL, measured }), '32 registers');
   const spilled = { ...measured, spillStoreBytes: 8, spillLoadBytes: 12 };
   assert.equal(registers({ ...KERNEL, measured: spilled }), '32 registers, spills 8 bytes, reloads 12 (ptxas 13.5)');
+});
+
+test('branches of which there are none are left out', () => {
+  assert.equal(branches({ ...KERNEL, branches: { uniform: 2, divergent: 1, unknown: 0 } }), '1 divergent, 2 uniform');
+  assert.equal(branches({ ...KERNEL, branches: { uniform: 0, divergent: 0, unknown: 0 } }), 'none');
+  assert.equal(branches({ ...KERNEL, branches: { uniform: null, divergent: null, unknown: null } }), '? divergent, ? uniform, ? unknown');
 });
 
 test('a long name keeps its beginning and its end', () => {
