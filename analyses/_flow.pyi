@@ -83,6 +83,31 @@ class BlockGraph:
     def reachable(self, blocks: tuple[int, ...], end: int, /) -> frozenset[int]:
         """Some blocks and those reachable from them, without `end` and what is reachable through it alone."""
 
+class MachineBlock:
+    """The virtual registers of one block. It is the same object as long as the machine instructions are
+    unchanged.
+    """
+
+    @property
+    def upward_exposed(self) -> tuple[int, ...]:
+        """Those that it reads before it has completely written them."""
+
+    @property
+    def defined(self) -> tuple[int, ...]:
+        """Those that it completely writes."""
+
+    @property
+    def pressure(self) -> int:
+        """A bound for the registers that it needs in text order, without those that are live after it."""
+
+    @property
+    def results(self) -> int:
+        """How many registers its definitions need."""
+
+    @property
+    def has_pair(self) -> bool:
+        """Whether an instruction defines several registers."""
+
 class Operands:
     """The virtual registers and flags that the machine instructions of a straight-line region read and write,
     and those that are live after it. A flag is a register without virtual registers, or a guard.
@@ -172,7 +197,7 @@ class DependenceGraph:
         `sizes` are the profile of the order; the first `tries` instructions that are ready are tried.
         """
 
-def machine_block(
+def machine_blocks(
     uses: list[tuple[int, ...]],
     defs: list[tuple[int, ...]],
     partial_defs: list[tuple[int, ...]],
@@ -182,12 +207,21 @@ def machine_block(
     allocated: list[tuple[int, ...]],
     is_eliminated: bytearray,
     additional: dict[InstructionKind, int],
-    first: int,
-    end: int,
+    bounds: list[tuple[int, int]],
     live_after: list[int],
     /,
-) -> tuple[tuple[int, ...], tuple[int, ...], int, int, bool]:
-    """The fields of `MachineBlock` for the instructions from `first` up to `end` (exclusive)."""
+) -> list[MachineBlock]:
+    """The blocks of the instructions from one number up to another (exclusive). The virtual registers in
+    `live_after` are live after each.
+    """
+
+def definitions(
+    defs: list[tuple[int, ...]], partial_defs: list[tuple[int, ...]], count: int, /
+) -> tuple[list[int], dict[int, list[int]]]:
+    """The only definition of each of `count` registers, `NEVER` or `SEVERAL`; and those of the latter."""
+
+def readers(uses: list[tuple[int, ...]], registers: list[int], count: int, /) -> dict[int, list[int]]:
+    """The instructions that read each of some of `count` registers, one entry per occurrence."""
 
 def block_summary(
     uses: list[tuple[int, ...]],

@@ -3,6 +3,7 @@
 
 #include "block_graph.h"
 #include "block_summary.h"
+#include "definitions.h"
 #include "dominance.h"
 #include "hoisting.h"
 #include "regions.h"
@@ -20,7 +21,9 @@ static PyMethodDef functions[] = {
     {"control_dependences", control_dependences, METH_VARARGS, NULL},
     {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
-    {"machine_block", machine_block, METH_VARARGS, NULL},
+    {"machine_blocks", machine_blocks, METH_VARARGS, NULL},
+    {"definitions", definitions, METH_VARARGS, NULL},
+    {"readers", readers, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_flow", NULL, -1, functions, NULL, NULL, NULL, NULL};
@@ -39,9 +42,10 @@ PyMODINIT_FUNC PyInit__flow(void) {
   block_summary_type = added_type(found, &block_summary_spec, "BlockSummary");
   PyTypeObject *graph_type = added_type(found, &block_graph_spec, "BlockGraph");
   instruction_values_type = added_type(found, &instruction_values_spec, "InstructionValues");
+  machine_block_type = added_type(found, &machine_block_spec, "MachineBlock");
   operands_type = added_type(found, &operands_spec, "Operands");
   dependence_graph_type = added_type(found, &dependence_graph_spec, "DependenceGraph");
-  if (is_ready() && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
+  if (is_ready() && machine_block_type != NULL && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
     without_values = new_values(NO_ITEMS, NO_ITEMS, NO_ITEMS, ABSENT, ABSENT, ABSENT);
   if (without_values == NULL || graph_type == NULL) Py_CLEAR(found);
   Py_XDECREF((PyObject *)graph_type);

@@ -8,6 +8,15 @@
 
 enum { NO_REGISTER = -1 };
 
+typedef struct {
+  PyObject_HEAD
+  PyObject *upward_exposed, *defined;
+  Py_ssize_t pressure, results;
+  char has_pair;
+} MachineBlock;
+
+static PyTypeObject *machine_block_type;
+
 /* The machine code of a function: `lists` are the uses, defs, partial defs and guards of all instructions. */
 typedef struct {
   PyObject *lists[4], *values, *allocated, *is_eliminated;
@@ -70,6 +79,7 @@ enum { IS_LIVE = 1, IS_DEFINED = 2 };
 typedef struct {
   Numbering words;
   unsigned char *states; /* by place */
+  Py_ssize_t *found;     /* room for all words */
   Py_ssize_t live, pressure, results;
   int has_pair;
 } BlockWalk;
@@ -115,43 +125,91 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
 }
 
 /* The words with a state. */
-static PyObject *words_with(const BlockWalk *walk, unsigned char wanted) {
-  Py_ssize_t count = 0, *found = zeroed(walk->words.count, sizeof *found);
-  if (found == NULL) return NULL;
+static PyObject *words_with(BlockWalk *walk, unsigned char wanted) {
+  Py_ssize_t count = 0;
   for (Py_ssize_t place = 0; place < walk->words.count; place++)
     if (walk->states[place] & wanted && walk->words.numbers[place] != NO_REGISTER)
-      found[count++] = walk->words.numbers[place];
-  PyObject *tuple = tuple_of_numbers(found, count);
-  PyMem_Free(found);
-  return tuple;
+      walk->found[count++] = walk->words.numbers[place];
+  return tuple_of_numbers(walk->found, count);
 }
 
-static PyObject *machine_block(PyObject *Py_UNUSED(module), PyObject *arguments) {
-  MachineCode code;
-  PyObject *kinds, *more, *live_after, *found = NULL;
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!nnO!", &code.lists[0], &code.lists[1], &code.lists[2], &code.lists[3],
-                        &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type, &code.allocated,
-                        &code.is_eliminated, &PyDict_Type, &more, &code.first, &code.end, &PyList_Type, &live_after))
-    return NULL;
-  if (!is_machine_code(&code) || !are_lists_with(&kinds, 1, code.first, code.end)) return NULL;
-  Py_ssize_t most = most_words(&code), after = PyList_Size(live_after), other = PyDict_Size(more);
-  if (most < 0) return NULL;
-  BlockWalk walk = {0};
-  if (!new_numbering(&walk.words, most + after)) goto done;
-  if ((walk.states = zeroed(most + after, 1)) == NULL) goto done;
-  for (Py_ssize_t n = 0; n < after; n++) make_live(&walk, PyLong_AsSsize_t(PyList_GetItem(live_after, n)));
-  for (Py_ssize_t number = code.end - 1; number >= code.first; number--) {
-    if (is_gone(&code, number)) continue;
-    PyObject *count = other ? PyDict_GetItemWithError(more, PyList_GetItem(kinds, number)) : NULL;
-    if (!walk_back(&walk, &code, number, count == NULL ? 0 : PyLong_AsSsize_t(count))) goto done;
+/* The block of the instructions from `first` up to `end`; NULL with an exception. */
+static PyObject *read_block(BlockWalk *walk, const MachineCode *code, PyObject *kinds, PyObject *more) {
+  for (Py_ssize_t number = code->end - 1; number >= code->first; number--) {
+    if (is_gone(code, number)) continue;
+    PyObject *count = more == NULL ? NULL : PyDict_GetItemWithError(more, PyList_GetItem(kinds, number));
+    if (!walk_back(walk, code, number, count == NULL ? 0 : PyLong_AsSsize_t(count))) return NULL;
   }
-  if (PyErr_Occurred()) goto done;
-  found = Py_BuildValue("NNnnO", words_with(&walk, IS_LIVE), words_with(&walk, IS_DEFINED), walk.pressure, walk.results,
-                        walk.has_pair ? Py_True : Py_False);
-done:
+  MachineBlock *found = PyErr_Occurred() ? NULL : (MachineBlock *)PyType_GenericAlloc(machine_block_type, 0);
+  if (found == NULL) return NULL;
+  found->upward_exposed = words_with(walk, IS_LIVE);
+  found->defined = words_with(walk, IS_DEFINED);
+  found->pressure = walk->pressure;
+  found->results = walk->results;
+  found->has_pair = (char)walk->has_pair;
+  if (PyErr_Occurred()) Py_CLEAR(found);
+  return (PyObject *)found;
+}
+
+static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments) {
+  MachineCode code;
+  PyObject *kinds, *more, *bounds, *live_after, *found = NULL;
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!", &code.lists[0], &code.lists[1], &code.lists[2], &code.lists[3],
+                        &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type, &code.allocated,
+                        &code.is_eliminated, &PyDict_Type, &more, &PyList_Type, &bounds, &PyList_Type, &live_after))
+    return NULL;
+  Py_ssize_t count = PyList_Size(bounds), after = PyList_Size(live_after), most = 0;
+  for (Py_ssize_t n = 0; n < count; n++) {
+    if (!PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end)) return NULL;
+    if (!is_machine_code(&code) || !are_lists_with(&kinds, 1, code.first, code.end)) return NULL;
+    Py_ssize_t own = most_words(&code);
+    if (own < 0) return NULL;
+    if (own > most) most = own;
+  }
+  BlockWalk walk = {0};
+  walk.states = zeroed(most + after, 1);
+  walk.found = zeroed(most + after, sizeof *walk.found);
+  if (new_numbering(&walk.words, most + after) && walk.states != NULL && walk.found != NULL) found = PyList_New(count);
+  for (Py_ssize_t n = 0; n < count && found != NULL; n++) {
+    if (walk.words.count) memset(walk.states, 0, walk.words.count);
+    forget_numbers(&walk.words);
+    walk.live = walk.pressure = walk.results = walk.has_pair = 0;
+    for (Py_ssize_t one = 0; one < after; one++) make_live(&walk, PyLong_AsSsize_t(PyList_GetItem(live_after, one)));
+    PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end);
+    PyObject *block = read_block(&walk, &code, kinds, PyDict_Size(more) ? more : NULL);
+    if (block == NULL) Py_CLEAR(found);
+    else PyList_SetItem(found, n, block);
+  }
   free_numbering(&walk.words);
   PyMem_Free(walk.states);
+  PyMem_Free(walk.found);
   return found;
 }
+
+static void machine_block_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  Py_XDECREF(((MachineBlock *)self)->upward_exposed);
+  Py_XDECREF(((MachineBlock *)self)->defined);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static PyMemberDef machine_block_members[] = {
+    {"upward_exposed", T_OBJECT_EX, offsetof(MachineBlock, upward_exposed), READONLY, NULL},
+    {"defined", T_OBJECT_EX, offsetof(MachineBlock, defined), READONLY, NULL},
+    {"pressure", T_PYSSIZET, offsetof(MachineBlock, pressure), READONLY, NULL},
+    {"results", T_PYSSIZET, offsetof(MachineBlock, results), READONLY, NULL},
+    {"has_pair", T_BOOL, offsetof(MachineBlock, has_pair), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+static PyType_Slot machine_block_slots[] = {
+    {Py_tp_doc, "The virtual registers of one block."},
+    {Py_tp_dealloc, machine_block_dealloc},
+    {Py_tp_members, machine_block_members},
+    {0, NULL}};
+
+static PyType_Spec machine_block_spec = {
+    "analyses._flow.MachineBlock", sizeof(MachineBlock), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    machine_block_slots};
 
 #endif

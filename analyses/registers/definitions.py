@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from analyses import _flow
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 
@@ -60,15 +61,4 @@ class Definitions:
 
 def definitions(flow: FunctionInstructions) -> Definitions:
     """The definitions of a function of which nothing is known."""
-    only = [NEVER] * flow.count
-    several: dict[int, list[int]] = {}
-    partial_defs = flow.partial_defs
-    for number, written in enumerate(flow.defs):
-        for register in written:
-            known = only[register]
-            if known == NEVER and not partial_defs[number]:
-                only[register] = number
-            else:
-                only[register] = SEVERAL
-                several.setdefault(register, [known] if known >= 0 else []).append(number)
-    return Definitions(only, several)
+    return Definitions(*_flow.definitions(flow.defs, flow.partial_defs, flow.count))

@@ -53,19 +53,19 @@ class StraightLineRegion:
     def __init__(self, bound: int, results: int, source: RegionSource) -> None:
         self.bound: Final = bound
         self.results: Final = results
-        self._key: Final = source.key
         self._code: RegionCode | RegionSource = source
+        self._key: Key = ()
+        """That of the code, once it is read."""
         self._text_bound: int | None = None
-        self._profiles: dict[bool, PressureProfile] = {}
-        self._hoisted: dict[tuple[int, bool], int] = {}
 
     def read_from(self, source: RegionSource) -> bool:
         """Whether a later version of the function has the same code. It is then read from there, so that no
         version is kept for it.
         """
-        if self._key != source.key:
+        code = self._code
+        if (self._key if isinstance(code, RegionCode) else code.key) != source.key:
             return False
-        if not isinstance(self._code, RegionCode):
+        if not isinstance(code, RegionCode):
             self._code = source
         return True
 
@@ -73,6 +73,7 @@ class StraightLineRegion:
     def code(self) -> RegionCode:
         code = self._code
         if not isinstance(code, RegionCode):
+            self._key = code.key
             code = self._code = code.read()
         return code
 
@@ -127,6 +128,14 @@ class StraightLineRegion:
     def text_registers(self) -> int:
         """The registers that the region needs in text order."""
         return self._peak(self.code.text_order)
+
+    @cached_property
+    def _profiles(self) -> dict[bool, PressureProfile]:
+        return {}
+
+    @cached_property
+    def _hoisted(self) -> dict[tuple[int, bool], int]:
+        return {}
 
     def _profile(self, is_banked: bool) -> PressureProfile:
         found = self._profiles.get(is_banked)

@@ -11,40 +11,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from analyses._flow import Operands, machine_block
+from analyses._flow import MachineBlock, Operands, machine_blocks
 from analyses.instructions.instruction_kind import InstructionKind
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.machine_kind import most_additional_registers
 
 NO_REGISTER = -1
 """Replaces the virtual register of a value that needs none."""
-
-
-class MachineBlock:
-    """The virtual registers of one block. It is the same object as long as the machine instructions are
-    unchanged.
-    """
-
-    __slots__ = ("defined", "has_pair", "pressure", "results", "upward_exposed")
-
-    def __init__(
-        self,
-        upward_exposed: tuple[int, ...],
-        defined: tuple[int, ...],
-        pressure: int,
-        results: int,
-        has_pair: bool,
-    ) -> None:
-        self.upward_exposed = upward_exposed
-        """Those that it reads before it has completely written them."""
-        self.defined = defined
-        """Those that it completely writes."""
-        self.pressure = pressure
-        """A bound for the registers that it needs in text order, without those that are live after it."""
-        self.results = results
-        """How many registers its definitions need."""
-        self.has_pair = has_pair
-        """Whether an instruction defines several registers."""
 
 
 class MachineCode:
@@ -66,16 +39,19 @@ class MachineCode:
         """By instruction."""
         self._more: Final = _more(flow)
 
-    def block(self, first: int, end: int, live_after: Collection[int] = ()) -> MachineBlock:
-        """The block of the instructions from `first` up to `end` (exclusive). The registers that are live
-        after it count if they are given.
-        """
+    def blocks(self, bounds: list[tuple[int, int]]) -> list[MachineBlock]:
+        """The blocks of the instructions from one number up to another (exclusive)."""
+        return self._blocks(bounds, [])
+
+    def block(self, first: int, end: int, live_after: Collection[int]) -> MachineBlock:
+        """The same of one block; the registers that are live after it count."""
+        return self._blocks([(first, end)], list(live_after))[0]
+
+    def _blocks(self, bounds: list[tuple[int, int]], live_after: list[int]) -> list[MachineBlock]:
         flow = self.flow
-        return MachineBlock(
-            *machine_block(
-                flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
-                self.allocated, self.is_eliminated, self._more, first, end, list(live_after),
-            )
+        return machine_blocks(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
+            self.allocated, self.is_eliminated, self._more, bounds, live_after,
         )  # fmt: skip
 
     def operands(self, first: int, end: int, live_out: Collection[int]) -> Operands:

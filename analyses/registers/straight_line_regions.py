@@ -18,13 +18,13 @@ from collections.abc import Iterator, Sequence
 from sys import maxsize
 from typing import Final
 
-from analyses._flow import Operands
+from analyses._flow import MachineBlock, Operands
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.uses_and_defs import instructions
 from analyses.registers.list_scheduling import Key, StraightLineRegion
-from analyses.registers.machine_blocks import MachineBlock, MachineCode
+from analyses.registers.machine_blocks import MachineCode
 from analyses.registers.machine_instructions import assigned_constant
 from analyses.registers.region_code import RegionCode, additional_registers, region_code
 from analyses.registers.virtual_register_liveness import virtual_register_liveness

@@ -25,12 +25,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from analyses._flow import MachineBlock, readers
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import cfg
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from analyses.registers.definitions import NEVER, SEVERAL, Definitions, definitions
-from analyses.registers.machine_blocks import NO_REGISTER, MachineBlock, MachineCode
+from analyses.registers.machine_blocks import NO_REGISTER, MachineCode
 from analyses.registers.machine_kind import Coalescing, coalescing
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
@@ -126,8 +127,7 @@ class _Coalescing:
             for words, number in zip(self.allocated, self.only, strict=True)
         ]
         candidates, counted = self.find_candidates()
-        self.readers = {register: [] for register in counted}
-        self.find_readers()
+        self.readers = readers(self.flow.uses, counted, self.flow.count)
         self.find_values(candidates)
         return self.result({}, set())
 
@@ -137,15 +137,25 @@ class _Coalescing:
         graph = cfg(function)
         gone = {graph.block_of[number] for number in changed} if changed else changed
         code = MachineCode(flow, self.values, self.allocated, self.is_eliminated)
-        blocks: dict[BlockIdentity, MachineBlock] = {}
-        for block, identity in zip(graph.blocks, block_identities(function).blocks, strict=True):
-            found = known.get(identity) if block.number not in gone else None
-            blocks[identity] = found or code.block(block.first, block.end)
+        identities = block_identities(function).blocks
+        is_known = [
+            identity in known and block.number not in gone
+            for block, identity in zip(graph.blocks, identities, strict=True)
+        ]
+        read = iter(code.blocks([
+            (block.first, block.end)
+            for block, is_same in zip(graph.blocks, is_known, strict=True)
+            if not is_same
+        ]))
+        blocks = {
+            identity: known[identity] if is_same else next(read)
+            for identity, is_same in zip(identities, is_known, strict=True)
+        }
         return VirtualRegisters(code, self.definitions, blocks, self.dependents)
 
     def find_candidates(self) -> tuple[list[int], list[int]]:
         """The registers that may share virtual registers, and those of them for which the readers matter."""
-        defs, only, allocated = self.flow.defs, self.only, self.allocated
+        uses, defs, only, allocated = self.flow.uses, self.flow.defs, self.only, self.allocated
         found: list[int] = []
         counted: list[int] = []
         for shape, numbers in shape_index(self.function).items():
@@ -157,25 +167,15 @@ class _Coalescing:
                 for register in defs[number]
                 if only[register] == number and allocated[register]
             ]
-            found += more
             if coalescing(shape) in (Coalescing.OFFSET, Coalescing.SCALED):
+                more = [register for register in more if len(uses[only[register]]) == 1]
                 counted += more
+            found += more
         return found, counted
 
     def may_share(self, shape: Shape) -> bool:
         how = coalescing(shape)
         return how != Coalescing.NONE and (how != Coalescing.PARAMETER or self.function.is_kernel)
-
-    def find_readers(self) -> None:
-        readers = self.readers
-        if not readers:
-            return
-        is_read_by = readers.keys().isdisjoint
-        for number, used in enumerate(self.flow.uses):
-            if not is_read_by(used):
-                for register in used:
-                    if register in readers:
-                        readers[register].append(number)
 
     def find_values(self, registers: Iterable[int]) -> None:
         """Finds the values of registers that may share, in order: the first of a cycle gets its own."""
@@ -203,9 +203,8 @@ class _Coalescing:
         self.is_eliminated[first:old_end] = bytearray(end - first)
         self.values = list(before.code.of_registers)
         for register in touched:
-            self.readers[register] = []
             self.values[register] = self.allocated[register] if self.only[register] != NEVER else ()
-        self.find_readers()
+        self.readers = readers(new.uses, list(touched), new.count)
         changed = set(range(first, end))
         for register in touched:
             changed.update(self.readers[register], self.definitions.of(register))

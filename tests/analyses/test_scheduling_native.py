@@ -8,8 +8,10 @@ from random import Random
 
 import pytest
 
-from analyses._flow import DependenceGraph, Operands, machine_block
+from analyses import _flow
+from analyses._flow import DependenceGraph, Operands, machine_blocks
 from analyses.instructions.instruction_kind import InstructionKind
+from analyses.registers.definitions import NEVER, SEVERAL
 from analyses.registers.list_scheduling import WINDOW
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -338,13 +340,33 @@ def test_blocks(seed: int) -> None:
         pressure = max(pressure, len(live) + size + (3 if kinds[n] is shape else 0))
         results += size
         has_pair = has_pair or len(code.defined(own)) > 1
-    found = machine_block(
+    found = machine_blocks(
         code.uses, code.defs, code.partial, code.guards, kinds, code.values, code.allocated,
-        code.is_eliminated, {shape: 3}, first, end, code.live_out,
-    )  # fmt: skip
-    assert (set(found[0]), set(found[1])) == (live - {-1}, defined)
-    assert found[2:] == (pressure, results, has_pair)
-    assert all(len(set(words)) == len(words) for words in found[:2])
+        code.is_eliminated, {shape: 3}, [(0, 12), (first, end), (3, 3)], code.live_out,
+    )[1]  # fmt: skip
+    assert (set(found.upward_exposed), set(found.defined)) == (live - {-1}, defined)
+    assert (found.pressure, found.results, found.has_pair) == (pressure, results, has_pair)
+    assert all(len(set(words)) == len(words) for words in (found.upward_exposed, found.defined))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_definitions_and_readers(seed: int) -> None:
+    choice = Random(seed)
+    code = Code(choice, 20)
+    only, several = _flow.definitions(code.defs, code.partial, len(code.values))
+    for register in range(len(code.values)):
+        numbers = [n for n, defs in enumerate(code.defs) for one in defs if one == register]
+        if not numbers:
+            assert only[register] == NEVER
+        elif len(numbers) == 1 and not code.partial[numbers[0]]:
+            assert only[register] == numbers[0]
+        else:
+            assert (only[register], several[register]) == (SEVERAL, numbers)
+    wanted = choice.sample(range(len(code.values)), 5)
+    assert _flow.readers(code.uses, wanted, len(code.values)) == {
+        register: [n for n, uses in enumerate(code.uses) for one in uses if one == register]
+        for register in wanted
+    }
 
 
 _CODE = Code(Random(1), 3)
@@ -358,6 +380,11 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: Operands([(99,)], [()], [()], [-1], [()], [()], bytearray(1), 0, 1, []),
         lambda: Operands([()], [()], [()], [-1], [()], [()], bytearray(), 0, 1, []),
         lambda: Operands([()], [()], [()], [-1], [()], [], bytearray(1), 0, 1, []),
+        lambda: _flow.definitions([(1,)], [()], 1),
+        lambda: _flow.definitions([()], [()], -1),
+        lambda: _flow.readers([(1,)], [0], 1),
+        lambda: _flow.readers([()], [1], 1),
+        lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, [(0, 1)], []),
         lambda: _OPERANDS.unrolled(0, bytes(3)),
         lambda: _OPERANDS.unrolled(2, b""),
         lambda: _OPERANDS.profile([0, 1], [0] * 3, bytes(3)),
