@@ -2,7 +2,7 @@
 that call them define what they compute.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from analyses.instructions.instruction_kind import InstructionKind
 from ptx_lsp.isa.matching.shape import Shape
@@ -214,6 +214,12 @@ def machine_blocks(
     """The blocks of the instructions from one number up to another (exclusive). The virtual registers in
     `live_after` are live after each.
     """
+
+def bit_sets(sets: list[Collection[int]], places: dict[int, int], /) -> list[int]:
+    """Each of some sets of numbers as a bit set. `places` has the bits, from 0; there are no others."""
+
+def bit_members(bits: bytes, numbers: list[int], /) -> frozenset[int]:
+    """The numbers whose bits are set, of which the first is the lowest."""
 
 def definitions(
     defs: list[tuple[int, ...]], partial_defs: list[tuple[int, ...]], count: int, /

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from array import array
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Final
+
+from analyses._flow import bit_members, bit_sets
 
 EMPTY: Final = frozenset[int]()
 """Python allocates 216 bytes for each empty set, and most sets of small blocks are empty."""
@@ -17,26 +18,22 @@ class BitIndex:
     """
 
     def __init__(self, numbers: Iterable[int]) -> None:
-        self.numbers = list(numbers)
-        self.bits = {number: 1 << index for index, number in enumerate(self.numbers)}
+        self.numbers: Final = list(numbers)
+        self.places: Final = {number: place for place, number in enumerate(self.numbers)}
 
-    def mask(self, numbers: Iterable[int]) -> int:
+    @cached_property
+    def bits(self) -> dict[int, int]:
+        """The number with only this bit, for each."""
+        return {number: 1 << place for number, place in self.places.items()}
+
+    def mask(self, numbers: Collection[int]) -> int:
         """The bit set of some numbers."""
-        found = 0
-        for number in numbers:
-            found |= self.bits.get(number, 0)
-        return found
+        return bit_sets([numbers], self.places)[0]
 
-    def members(self, bits: int) -> set[int]:
+    def masks(self, sets: Sequence[Collection[int]]) -> list[int]:
+        """The bit set of each of some sets of numbers."""
+        return bit_sets(list(sets), self.places)
+
+    def members(self, bits: int) -> frozenset[int]:
         """The numbers in a bit set."""
-        found: set[int] = set()
-        count = (bits.bit_length() + 63) // 64
-        words = array("Q", bits.to_bytes(8 * count, "little"))
-        if sys.byteorder == "big":
-            words.byteswap()
-        for index, word in enumerate(words):
-            while word:
-                lowest = word & -word
-                found.add(self.numbers[64 * index + lowest.bit_length() - 1])
-                word ^= lowest
-        return found
+        return bit_members(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), self.numbers)

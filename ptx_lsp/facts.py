@@ -102,6 +102,10 @@ class GenerationalCache(Generic[_K, _T]):
         self._current[key] = value
         return value
 
+    def update(self, found: dict[_K, _T]) -> None:
+        """The same for several."""
+        self._current.update(found)
+
 
 def incremental_fact(
     compute: Callable[[Function, Previous[_T] | None], _T],

@@ -50,7 +50,7 @@ class LiveSets:
         self._graph = graph
         self._frozen = GenerationalCache[int, frozenset[int]]()
         self._pairs = GenerationalCache[Hashable, tuple[int, int]]()
-        more = numbers - before.bits.bits.keys() if before is not None else numbers
+        more = numbers - before.bits.places.keys() if before is not None else numbers
         if before is None or len(before.bits.numbers) > 2 * len(numbers) + _SPARE:
             self.bits, self.numbering, before = BitIndex(sorted(numbers)), object(), None
         else:
@@ -59,9 +59,7 @@ class LiveSets:
             self._frozen = GenerationalCache(before._frozen)
         if before is not None and not more:
             self._pairs = GenerationalCache(before._pairs)
-        self._masks = [
-            self._pairs.get(one.key) or self._pairs.put(one.key, self._pair(one)) for one in blocks
-        ]
+        self._masks = self._pairs_of(blocks)
         self._at_exit = self.bits.mask(at_exit)
         self.live_in = self._solved(before)
 
@@ -69,11 +67,18 @@ class LiveSets:
         """The numbers in a bit set, usually the same object for the same set."""
         found = self._frozen.get(bits)
         if found is None:
-            found = self._frozen.put(bits, frozenset(self.bits.members(bits)))
+            found = self._frozen.put(bits, self.bits.members(bits))
         return found
 
-    def _pair(self, one: GenKill) -> tuple[int, int]:
-        return self.bits.mask(one.gen), ~self.bits.mask(one.kill)
+    def _pairs_of(self, blocks: Sequence[GenKill]) -> list[tuple[int, int]]:
+        """The bits that each block generates, and those that it keeps."""
+        known = [self._pairs.get(one.key) for one in blocks]
+        fresh = [one for one, pair in zip(blocks, known, strict=True) if pair is None]
+        gen = self.bits.masks([one.gen for one in fresh])
+        kill = self.bits.masks([one.kill for one in fresh])
+        read = {one.key: (more, ~less) for one, more, less in zip(fresh, gen, kill, strict=True)}
+        self._pairs.update(read)
+        return [pair or read[one.key] for one, pair in zip(blocks, known, strict=True)]
 
     def _solved(self, before: LiveSets | None) -> list[int]:
         if before is None or before._graph is not self._graph:

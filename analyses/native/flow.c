@@ -1,6 +1,7 @@
 /* The module `analyses._flow`, see `_flow.pyi`: the inner loops of the analyses over control flow, data flow and
  * registers. The modules in Python that call them define what they compute. */
 
+#include "bit_sets.h"
 #include "block_graph.h"
 #include "block_summary.h"
 #include "definitions.h"
@@ -22,6 +23,8 @@ static PyMethodDef functions[] = {
     {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
     {"machine_blocks", machine_blocks, METH_VARARGS, NULL},
+    {"bit_sets", bit_sets, METH_VARARGS, NULL},
+    {"bit_members", bit_members, METH_VARARGS, NULL},
     {"definitions", definitions, METH_VARARGS, NULL},
     {"readers", readers, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};

@@ -10,6 +10,7 @@ import pytest
 
 from analyses import _flow
 from analyses._flow import DependenceGraph, Operands, machine_blocks
+from analyses.bitset import BitIndex
 from analyses.instructions.instruction_kind import InstructionKind
 from analyses.registers.definitions import NEVER, SEVERAL
 from analyses.registers.list_scheduling import WINDOW
@@ -369,6 +370,17 @@ def test_definitions_and_readers(seed: int) -> None:
     }
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_bit_sets(seed: int) -> None:
+    choice = Random(seed)
+    numbers = choice.sample(range(1000), choice.choice((0, 1, 64, 65, 300)))
+    index = BitIndex(numbers)
+    chosen = [frozenset(choice.sample(numbers, choice.randrange(len(numbers) + 1))) for _ in range(5)]
+    found = index.masks([*map(tuple, chosen), *chosen, {-5}])
+    assert found == [sum(1 << numbers.index(one) for one in members) for members in chosen] * 2 + [0]
+    assert [index.members(bits) for bits in found[:5]] == chosen
+
+
 _CODE = Code(Random(1), 3)
 _OPERANDS = _CODE.operands()
 _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
@@ -380,6 +392,8 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: Operands([(99,)], [()], [()], [-1], [()], [()], bytearray(1), 0, 1, []),
         lambda: Operands([()], [()], [()], [-1], [()], [()], bytearray(), 0, 1, []),
         lambda: Operands([()], [()], [()], [-1], [()], [], bytearray(1), 0, 1, []),
+        lambda: _flow.bit_sets([(1,)], {1: 99}),
+        lambda: _flow.bit_members(b"\x02", [0]),
         lambda: _flow.definitions([(1,)], [()], 1),
         lambda: _flow.definitions([()], [()], -1),
         lambda: _flow.readers([(1,)], [0], 1),
