@@ -103,7 +103,7 @@ class GenerationalCache(Generic[_K, _T]):
         return value
 
     def update(self, found: dict[_K, _T]) -> None:
-        """The same for several."""
+        """Keeps several values for the next revision."""
         self._current.update(found)
 
 

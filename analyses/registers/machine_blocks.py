@@ -44,7 +44,7 @@ class MachineCode:
         return self._blocks(bounds, [])
 
     def block(self, first: int, end: int, live_after: Collection[int]) -> MachineBlock:
-        """The same of one block; the registers that are live after it count."""
+        """A single block, in which the registers that are live after it count."""
         return self._blocks([(first, end)], list(live_after))[0]
 
     def _blocks(self, bounds: list[tuple[int, int]], live_after: list[int]) -> list[MachineBlock]:

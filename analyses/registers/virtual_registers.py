@@ -304,7 +304,7 @@ class _Coalescing:
                 return whole[:1] if whole else None
             case Coalescing.OFFSET if self.is_offset(register, number):
                 base = self.single_definition(uses)
-                return base if base and any(word != NO_REGISTER for word in base) else None
+                return base if base and base.count(NO_REGISTER) < len(base) else None
             case Coalescing.SCALED if self.is_scaled_index(register, number):
                 index = self.single_definition(uses)
                 return None if index is None else (*index, *(NO_REGISTER,) * size)[:size]
@@ -357,10 +357,10 @@ class _Coalescing:
         flow = self.flow
         if len(flow.uses[number]) != 1 or constant(flow.body.instructions[number].operands[-1]) is None:
             return False
-        return all(
-            flow.kinds[use].opcode in _ADDRESSED and not self.is_used_outside_address(register, use)
-            for use in self.readers[register]
-        )
+        for use in self.readers[register]:
+            if flow.kinds[use].opcode not in _ADDRESSED or self.is_used_outside_address(register, use):
+                return False
+        return True
 
     def is_used_outside_address(self, register: int, use: int) -> bool:
         """Whether the instruction `use` names `register` outside an address."""
@@ -371,10 +371,10 @@ class _Coalescing:
         )
 
     def is_scaled_index(self, register: int, number: int) -> bool:
-        flow = self.flow
-        return len(flow.uses[number]) == 1 and all(
-            flow.kinds[use].shape.spelling in _SUMS for use in self.readers[register]
-        )
+        if len(self.flow.uses[number]) != 1:
+            return False
+        kinds = self.flow.kinds
+        return all(kinds[use].shape.spelling in _SUMS for use in self.readers[register])
 
 
 def register_of(flow: FunctionInstructions, operand: nodes.Operand) -> int | None:
