@@ -70,6 +70,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ptx_lsp.embedded": (
         "mapped_text",
         "block c_tokens languages",
+        "c_types",
         "c_asm guards llvm_constraints python_literals python_names virtual_module",
         "host llvm_asm python_strings",
         "julia_syntax mojo_syntax python_blocks rust_syntax",

@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from analyses.instructions.side_effects import PURE
 from ptx_lsp.isa.matching.shape import Shape
+from ptx_lsp.isa.schema.table import opcodes
 
 Effect: TypeAlias = Literal["none", "read", "act", "write", "order"]
 """From the weakest to the strongest."""
@@ -42,14 +43,14 @@ _UNCHANGED: Final = frozenset({"const", "param", "nc"})
 
 @lru_cache(maxsize=1 << 12)
 def effect_of(shape: Shape) -> Effect:
-    """The strongest effect of an instruction."""
+    """The strongest effect of an instruction; none if the table does not have it."""
     name = shape.spelling.replace("::", ".")
     modifiers = set(name.split(".")[1:])
     if "relaxed" not in modifiers and (
         _is(name, _ORDERING) or not modifiers.isdisjoint(_ORDERING_MODIFIERS)
     ):
         return "order"
-    if _is(name, _PURE):
+    if _is(name, _PURE) or shape.opcode not in opcodes():
         return "none"
     if _is(name, _ACTING) or not modifiers.isdisjoint(_NOT_WRITING):
         return "act"

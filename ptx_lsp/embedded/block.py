@@ -20,6 +20,14 @@ class Guard(NamedTuple):
     certain: frozenset[str]
     possible: frozenset[str]
 
+class HostType(NamedTuple):
+    """A type of the host."""
+
+    name: str
+    register: str
+    """The PTX type of the registers that hold it; empty if none can."""
+
+
 class Operand(NamedTuple):
     """An operand of a block."""
 
@@ -41,6 +49,9 @@ class Operand(NamedTuple):
     """The name of the output whose register an input shares."""
     symbol: str = ""
     """Its symbolic name, such as `x` of `%[x]`; its references are replaced by `name`."""
+
+    host_type: HostType | None = None
+    """The type of the expression, if it is evident."""
 
     def constraint_at(self, index: int) -> int | None:
         """The place in the host of a character of the constraint; None if it is not written in one piece."""

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from ptx_lsp.embedded.block import Access, Block, Clobber, Operand
 from ptx_lsp.embedded.c_tokens import Token, add_literal, tokens
+from ptx_lsp.embedded.c_types import evident_type
 from ptx_lsp.embedded.mapped_text import Builder, Encode, MappedText
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.text import Edit, Span
@@ -293,6 +294,7 @@ class _Statement:
                 name, type, access, text, span, passed, expression,
                 early_clobber="&" in text, value=_constant(letters, passed), tied_to=tied,
                 symbol=symbol.decode("utf-8", "replace"),
+                host_type=evident_type(passed) if tied is None and type is not None else None,
             )
         )
 

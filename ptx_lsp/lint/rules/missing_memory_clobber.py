@@ -17,7 +17,7 @@ def missing_memory_clobber(checked: CheckedBlock) -> Iterator[BlockFinding]:
     ## What it does
     Reports blocks without the clobber `memory` that order memory accesses: fences, barriers, `mbarrier`
     arrivals and waits, waits for asynchronous copies, and accesses with acquire or release semantics.
-    Blocks that only write memory are reported as hints.
+    Blocks that only write memory are reported as hints. In Triton, a block that is not pure clobbers memory.
 
     ## Why it matters
     Without the clobber, a compiler may move loads and stores across the block, or keep values of memory in
@@ -42,6 +42,8 @@ def missing_memory_clobber(checked: CheckedBlock) -> Iterator[BlockFinding]:
     The fix adds the clobber. It is safe: it only restricts the compiler.
     """
     block = checked.block
+    if block.host == "triton":
+        return
     if block.clobbers_memory or not block.is_volatile or not block.operands_known:
         return
     if (found := strongest(checked)) is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.embedded.block import Operand
 from ptx_lsp.lint.block_accesses import accesses
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.diagnostic import Fix, Related
@@ -18,7 +19,8 @@ def uninitialised_output(checked: CheckedBlock) -> Iterator[BlockFinding]:
 
     ## What it does
     Reports the first read of an operand that is declared as an output (`"=r"`) and not written on any path
-    to the read (a warning), or not on every path (information).
+    to the read (a warning), or not on every path (information). Outputs that are not written on every path
+    through the block are reported as information, too.
 
     ## Why it matters
     The value of the variable does not reach the block: the register has an arbitrary value.
@@ -49,14 +51,19 @@ def uninitialised_output(checked: CheckedBlock) -> Iterator[BlockFinding]:
     inside = set(known.numbers)
     for read in uninitialized_reads(checked.function):
         operand = outputs.get(known.flow.register(read.register).name)
-        if operand is None or read.instruction not in inside:
+        if operand is None:
+            continue
+        fix = _fix(operand)
+        if read.instruction not in inside:
+            if not read.on_all_paths:
+                message = (
+                    f"`{operand.name}` is not written on every path, but declared as an output only: "
+                    "otherwise its value is undefined"
+                )
+                yield BlockFinding(operand.constraint_span, message, fix=fix, severity="info")
             continue
         place = next(iter(known.mentions(operand, read.instruction)[::-1]), operand.constraint_span)
         related = (Related(operand.constraint_span, "declared as an output only here"),)
-        fix = None
-        if operand.constraint.startswith("=") and (at := operand.constraint_at(0)) is not None:
-            wanted = operand.constraint.replace("=", "+", 1)
-            fix = Fix(f"Declare it as `{wanted}`", (Edit(at, at + 1, b"+"),), safe=False)
         if read.on_all_paths:
             message = f"`{operand.name}` is read before it is written, but declared as an output only"
             yield BlockFinding(place, message, related, fix)
@@ -66,3 +73,11 @@ def uninitialised_output(checked: CheckedBlock) -> Iterator[BlockFinding]:
                 "every path writes it"
             )
             yield BlockFinding(place, message, related, fix, severity="info")
+
+
+def _fix(operand: Operand) -> Fix | None:
+    at = operand.constraint_at(0) if operand.constraint.startswith("=") else None
+    if at is None:
+        return None
+    wanted = operand.constraint.replace("=", "+", 1)
+    return Fix(f"Declare it as `{wanted}`", (Edit(at, at + 1, b"+"),), safe=False)

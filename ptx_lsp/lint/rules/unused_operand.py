@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.embedded.block import Operand
 from ptx_lsp.lint.block_accesses import block_instructions
 from ptx_lsp.lint.block_references import names
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
@@ -18,6 +19,7 @@ def unused_operand(checked: CheckedBlock) -> Iterator[BlockFinding]:
     Reports operands of a block of inline assembly that do not occur in its template. Operands that are tied
     to others do not count, and neither do blocks without instructions, which only keep values alive, and
     operands that are read and written (`"+r"`), which order the block after earlier uses of the variable.
+    In Triton, only arguments count.
 
     ## Why it matters
     The block ignores the value of an input that it does not name, and an output that it does not name has
@@ -57,9 +59,18 @@ def unused_operand(checked: CheckedBlock) -> Iterator[BlockFinding]:
     for operand in block.operands:
         if operand.tied_to is not None or operand.name in tied or operand.access == "both":
             continue
+        if block.host == "triton" and not _is_meant(operand):
+            continue
         if not names(block, operand):
             effect = "its value is undefined" if operand.access == "write" else "its value is ignored"
             shown = f" (`{operand.expression}`)" if operand.expression else ""
             message = f"`{operand.name}`{shown} is never named by the template: {effect}"
             yield BlockFinding(operand.constraint_span, message)
+
+
+def _is_meant(operand: Operand) -> bool:
+    """Whether an operand is one of the arguments in Triton, which needs an output in any case, and packs
+    several elements of an argument.
+    """
+    return operand.access == "read" and bool(operand.expression)
 
