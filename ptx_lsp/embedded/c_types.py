@@ -19,8 +19,8 @@ _TYPES: Final[dict[str, str]] = {
     "intptr_t": ".b64",
     "float": ".f32", "double": ".f64",
 }  # fmt: skip
-"""The registers of builtin types, as nvcc has them; empty for types that cannot be operands. `long` is left out:
-it has 32 bits on Windows.
+"""The registers of builtin types, as nvcc has them; empty for types that cannot be operands. `long` is left
+out: it has 32 bits on Windows.
 """
 _FUNCTIONS: Final = {
     "__cvta_generic_to_shared": "size_t", "__cvta_generic_to_global": "size_t", "clock64": "long long",
