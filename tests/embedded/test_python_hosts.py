@@ -156,7 +156,8 @@ def test_findings_stand_in_the_literal() -> None:
     text = 'llvm.inline_asm(None, [a], "\\n\\tmovs.b32 " "$0, $9;", "=r,r")\n'
     assert findings(text, ".py") == [
         ("error", "unknown-opcode", "movs"),
-        ("error", "undeclared-name", "$9"),
+        ("error", "unknown-operand", "$9"),
+        ("warning", "unused-operand", "r"),
     ]
 
 
@@ -167,7 +168,7 @@ def test_an_input_tied_to_an_output_initialises_it() -> None:
 
 def test_predicates() -> None:
     text = 'llvm.inline_asm(T.i32(), [a], "@$1 mov.b32 $0, 1;", "=r,b")\n'
-    assert findings(text, ".py") == []
+    assert findings(text, ".py") == [("info", "uninitialised-output", "=r")]
 
 
 NVVM = """
