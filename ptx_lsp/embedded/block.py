@@ -144,3 +144,28 @@ def relative(block: Block) -> Block:
 
 def _shifted(edit: Edit | None, by: int) -> Edit | None:
     return edit._replace(start=edit.start + by, end=edit.end + by) if edit is not None else None
+
+
+def through(block: Block, outer: MappedText) -> Block:
+    """A block in a text that is itself embedded, with its places in the host of that text."""
+
+    def place(span: Span) -> Span:
+        return outer.host_span(span.shifted(block.start))
+
+    whole = outer.host_span(block.span)
+    moved = block._replace(
+        start=whole.start,
+        length=whole.end - whole.start,
+        keyword=place(block.keyword),
+        text=block.text.shifted(block.start).through(outer),
+        template=place(block.template),
+        operands=tuple(
+            one._replace(
+                constraint_span=place(one.constraint_span),
+                expression_span=place(one.expression_span),
+            )
+            for one in block.operands
+        ),
+        clobbers=tuple(one._replace(span=place(one.span)) for one in block.clobbers),
+    )
+    return relative(moved)

@@ -44,6 +44,20 @@ def asm_statement(
         window *= 8
 
 
+def macro_text(data: bytes, name: bytes) -> bytes | None:
+    """The text of a macro without parameters that is defined once, as string literals only."""
+    definition = rb"^[ \t]*#[ \t]*define[ \t]+%b(?!\w)((?:\\\r?\n|[^\n])*)" % re.escape(name)
+    found = re.findall(definition, data, re.MULTILINE)
+    if len(found) != 1 or found[0].startswith(b"("):
+        return None
+    builder, value = Builder(), found[0]
+    for token in tokens(value):
+        if token.kind not in ("string", "raw"):
+            return None
+        add_literal(builder, value, token)
+    return builder.text().data
+
+
 _WINDOW: Final = 16 << 10
 """Bytes in which most statements end."""
 

@@ -108,6 +108,16 @@ class PythonStrings:
                 reading.add_statements(builder, part.node, None, part.node)
         return builder.text() if reading.has_literal else None
 
+    def formatted(self, node: Node, is_percent: bool) -> MappedText | None:
+        """The text of a template that is formatted elsewhere, with `format` or with `%`."""
+        reading = _Reading(self.data, self.names, None)
+        builder = Builder(reading.holes, has_statements=False)
+        pattern = _CONVERSION if is_percent else _FIELD
+        reading.add_template(
+            builder, node, None, pattern, _percent([]) if is_percent else _fields([])
+        )
+        return builder.text() if reading.has_literal else None
+
 
 def _unwrapped(node: Node) -> Node:
     """An expression without parentheses, and without functions that leave its text."""
@@ -245,7 +255,7 @@ class _Reading:
             return True
         if operator.text == b"%":
             elements = right.named_children if right.type == "tuple" else [right]
-            return self._added_template(builder, left, at, _CONVERSION, _percent(elements))
+            return self.add_template(builder, left, at, _CONVERSION, _percent(elements))
         return False
 
     def _added_call(self, builder: Builder, node: Node, at: Span | None) -> bool:
@@ -265,7 +275,7 @@ class _Reading:
         if base is None or name is None:
             return False
         if name.text == b"format":
-            return self._added_template(builder, base, at, _FIELD, _fields(passed))
+            return self.add_template(builder, base, at, _FIELD, _fields(passed))
         if name.text == b"join" and base.type == "string":
             if arguments.type in _LOOPS:
                 return self._added_loop(builder, arguments, at)
@@ -309,7 +319,7 @@ class _Reading:
             builder.append(text)
         return True
 
-    def _added_template(
+    def add_template(
         self,
         builder: Builder,
         template: Node,
@@ -318,7 +328,7 @@ class _Reading:
         replaced: Callable[[re.Match[bytes]], bytes | Node | None],
     ) -> bool:
         """Adds a template with what its fields stand for."""
-        inner = Builder(self.holes)
+        inner = Builder(self.holes, has_statements=False)
         if template.type == "identifier" and at is None and template.parent is not None:
             value = self._names.value(template)
             is_whole = self._whole in (template.parent, template.parent.parent)

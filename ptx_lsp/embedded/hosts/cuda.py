@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ptx_lsp.embedded.block import Block
-from ptx_lsp.embedded.c_asm import asm_statement
-from ptx_lsp.embedded.c_tokens import add_literal, tokens
+from ptx_lsp.embedded.c_asm import asm_statement, macro_text
 from ptx_lsp.embedded.guards import Guards
 from ptx_lsp.embedded.host import Host, HostText
-from ptx_lsp.embedded.mapped_text import Builder
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.text import Span
 
@@ -29,7 +26,7 @@ _TEXTS = (
 def blocks(text: HostText) -> Iterator[Block]:
     """The `asm` statements outside of comments and strings, also those in the definitions of macros."""
     data, root = text.source.data, text.tree.root_node if text.tree is not None else None
-    macros = partial(_macro, data)
+    macros = partial(macro_text, data)
     guards = Guards(data)
     end = 0
     for match in _KEYWORD.finditer(data):
@@ -47,20 +44,6 @@ def blocks(text: HostText) -> Iterator[Block]:
 def _is_text(root: Node, keyword: Span) -> bool:
     node = root.descendant_for_byte_range(*keyword)
     return node is not None and node.type in _TEXTS
-
-
-def _macro(data: bytes, name: bytes) -> bytes | None:
-    """The text of a macro without parameters that is defined once, as string literals only."""
-    definition = rb"^[ \t]*#[ \t]*define[ \t]+%b(?!\w)((?:\\\r?\n|[^\n])*)" % re.escape(name)
-    found = re.findall(definition, data, re.MULTILINE)
-    if len(found) != 1 or found[0].startswith(b"("):
-        return None
-    builder, value = Builder(), found[0]
-    for token in tokens(value):
-        if token.kind not in ("string", "raw"):
-            return None
-        add_literal(builder, value, token)
-    return builder.text().data
 
 
 HOST = Host("cuda", ("cuda", "cpp"), (b"asm",), blocks)
