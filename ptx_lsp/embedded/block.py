@@ -20,6 +20,7 @@ class Guard(NamedTuple):
     certain: frozenset[str]
     possible: frozenset[str]
 
+
 class HostType(NamedTuple):
     """A type of the host."""
 
@@ -107,6 +108,9 @@ class Block(NamedTuple):
     is_context_free: bool = True
     """Whether it depends on nothing but its own characters."""
 
+    orders_memory: bool = False
+    """Whether the compiler moves no memory accesses across it, with or without the clobber `memory`."""
+
     @property
     def span(self) -> Span:
         """The whole construct in the host."""
@@ -114,7 +118,7 @@ class Block(NamedTuple):
 
     @property
     def clobbers_memory(self) -> bool:
-        return any(one.name == "memory" for one in self.clobbers)
+        return self.orders_memory or any(one.name == "memory" for one in self.clobbers)
 
     def operand(self, name: str) -> Operand | None:
         """The operand with a name, such as `%0`."""

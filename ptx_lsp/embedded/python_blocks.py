@@ -228,6 +228,7 @@ def block_of(
         found.clobbers,
         is_volatile,
         operands_known=found.are_known,
+        orders_memory=is_volatile,  # LLVM assumes that a call without attributes accesses all memory
         is_context_free=_is_context_free(draft, start, end),
     )
     return relative(made)

@@ -15,7 +15,6 @@ from ptx_lsp.embedded.host import Host, HostText
 from ptx_lsp.embedded.mapped_text import Builder, MappedText
 from ptx_lsp.embedded.python_strings import Part, PythonStrings
 from ptx_lsp.lazy_pattern import lazy_pattern
-from ptx_lsp.text import Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
