@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NamedTuple
+
+    def make_constructors() -> None:
+        """Makes the constructors of all classes, each of which is else made when it is first called."""
+
 else:
     from _collections import _tuplegetter
     from functools import cache
@@ -62,16 +66,41 @@ else:
 
     def _constructor(owner):
         code = _code(len(owner._fields)).replace(co_varnames=("_cls", *owner._fields))
-        names = {"_new": tuple.__new__, "__name__": owner.__module__}
+        names = {"_new": _new, "__name__": owner.__module__}
         made = FunctionType(code, names, "__new__", tuple(owner._field_defaults.values()))
         made.__qualname__ = f"{owner.__name__}.__new__"
         return made
 
-    @cache
+    def make_constructors():
+        pending = _Tuple.__subclasses__()
+        while pending:
+            owner = pending.pop()
+            pending += owner.__subclasses__()
+            if "_fields" in vars(owner) and "__new__" not in vars(owner):
+                owner.__new__ = staticmethod(_constructor(owner))
+
     def _code(count):
+        return _FEW[count].__code__ if count < len(_FEW) else _compiled(count)
+
+    @cache
+    def _compiled(count):
         values = "".join(f"_{number}, " for number in range(count))
         return eval(f"lambda _cls, {values}: _new(_cls, ({values}))").__code__
 
+    # Most classes have few fields: compiling their constructors takes longer than creating the classes.
+    _new = tuple.__new__
+    _FEW = (
+        lambda _cls: _new(_cls, ()),
+        lambda _cls, _0: _new(_cls, (_0,)),
+        lambda _cls, _0, _1: _new(_cls, (_0, _1)),
+        lambda _cls, _0, _1, _2: _new(_cls, (_0, _1, _2)),
+        lambda _cls, _0, _1, _2, _3: _new(_cls, (_0, _1, _2, _3)),
+        lambda _cls, _0, _1, _2, _3, _4: _new(_cls, (_0, _1, _2, _3, _4)),
+        lambda _cls, _0, _1, _2, _3, _4, _5: _new(_cls, (_0, _1, _2, _3, _4, _5)),
+        lambda _cls, _0, _1, _2, _3, _4, _5, _6: _new(_cls, (_0, _1, _2, _3, _4, _5, _6)),
+        lambda _cls, _0, _1, _2, _3, _4, _5, _6, _7: _new(_cls, (_0, _1, _2, _3, _4, _5, _6, _7)),
+    )
+
     NamedTuple = type.__new__(_Creator, "NamedTuple", (), {})
 
-__all__ = ["NamedTuple"]
+__all__ = ["NamedTuple", "make_constructors"]

@@ -78,7 +78,6 @@ _TABLE = """
 %dynamic_smem_size              .u32           4.1 20  The shared memory that the launch asked for, in bytes.
 %current_graph_exec             .u64           8.0 50  The handle of the graph that runs the grid, or 0.
 """
-_ROW = re.compile(r"(%\S+)\s+(?:\.v(\d) +)?(\.\S+) +(\S+) (\d+)\s+(.+)")
 
 
 def find(name: str) -> SpecialRegister | None:
@@ -89,15 +88,17 @@ def find(name: str) -> SpecialRegister | None:
 @cache
 def rows() -> tuple[tuple[str, SpecialRegister], ...]:
     """Every row: a pattern for the names, and the register that it describes."""
-    return tuple(
-        (
-            pattern,
-            SpecialRegister(
-                pattern, tuple(types.split("|")), int(vector or 1), _requirement(since, least), text
-            ),
-        )
-        for pattern, vector, types, since, least, text in _ROW.findall(_TABLE)
-    )
+    return tuple([(row.name, row) for row in map(_row, _TABLE.strip().splitlines())])
+
+
+def _row(line: str) -> SpecialRegister:
+    name, types, left = line.split(maxsplit=2)
+    vector = 1
+    if types.startswith(".v"):
+        vector = int(types[2:])
+        types, left = left.split(maxsplit=1)
+    since, least, text = left.split(maxsplit=2)
+    return SpecialRegister(name, tuple(types.split("|")), vector, _requirement(since, least), text)
 
 
 @cache

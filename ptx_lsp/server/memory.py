@@ -11,36 +11,74 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import cast
+from typing import cast, get_args, get_type_hints
+
+from cattrs import Converter
+from lsprotocol import types
+from pygls.protocol.json_rpc import JsonRPCResponseMessage
 
 from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics
 from ptx_lsp.isa.schema.table import load_all
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.instructions.shapes import forget_shapes
 from ptx_lsp.model.module import Module
+from ptx_lsp.named_tuple import make_constructors
 from ptx_lsp.process_tables import empty_process_tables
 from ptx_lsp.syntax.document import Document
-from ptx_lsp.text import Source
+from ptx_lsp.text import Edit, Source
 
 MUCH = 1_000_000
 """Closed files of this many bytes are worth it."""
 DELAY = 1.0
 """Seconds after a file was closed: often several are, and their analyses have to end first."""
 
+_PASSES = 2
+"""What is registered while converters are generated, or first run, makes it forget those that it has."""
+_SAMPLE = JsonRPCResponseMessage(0, "2.0", [{}])
+
 
 def preload() -> None:
     """Loads what the first file would load: modules that are imported when needed, for which a small kernel
-    is analysed, and the table of instructions. They stay, and between the objects of a file they would keep
-    its memory.
+    is analysed and edited, the table of instructions, and constructors. They stay, and between the objects of
+    a file they would keep its memory.
     """
-    module = Module(Document.read(Source(_KERNEL)))
-    LintSession(module)
+    document = Document.read(Source(_KERNEL))
+    at = _KERNEL.index(b"%r1, %tid") + 2
+    before = Module(document)
+    module = Module(document.edited(Edit(at, at + 1, b"2")), before)
+    LintSession(module, previous=LintSession(before))
     for function in module.functions:
         kernel_metrics(function)
     module.dispose(module)
     load_all()
+    make_constructors()
+
+
+def prepare_converter(converter: Converter, methods: Iterable[str]) -> None:
+    """Generates what converts messages, for these methods of LSP and all types that their results consist of.
+    By default, that is done when the first message of a kind comes; it stays, too.
+    """
+    requests: list[object] = []
+    pending: list[object] = []
+    for method in methods:
+        request, result, *_ = types.METHOD_TO_TYPES.get(method, (None, None))
+        requests += [request] if request is not None else []
+        pending.append(result)
+    seen: dict[object, bool] = {}
+    while pending:
+        one = pending.pop()
+        if one not in seen:
+            seen[one] = isinstance(one, type) and hasattr(one, "__attrs_attrs__")
+            pending += get_type_hints(one).values() if seen[one] else get_args(one)
+    for _ in range(_PASSES):
+        converter.unstructure(_SAMPLE)
+        for request in requests:
+            converter.get_structure_hook(request)
+        for one, is_class in seen.items():
+            if is_class:
+                converter.get_unstructure_hook(one)
 
 
 def give_back() -> None:

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, cast
 
 from cattrs import Converter
@@ -19,12 +20,13 @@ from pygls.exceptions import (
     JsonRpcServerNotInitialized,
 )
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, default_converter
 from pygls.protocol.json_rpc import JsonRPCRequestMessage, RPCMessage
 
 from ptx_lsp import __version__
 from ptx_lsp.server.feature import all_features
 from ptx_lsp.server.json import Json, JsonText
+from ptx_lsp.server.memory import prepare_converter
 from ptx_lsp.server.session import Session
 from ptx_lsp.server.transport import InvalidJson
 
@@ -37,11 +39,17 @@ class Server:
     def __init__(self) -> None:
         self.exit_code: int | None = None
         self._is_initialized = False
+        converter = default_converter()
         self.pygls = _Pygls(
-            "ptx-lsp", __version__, types.TextDocumentSyncKind.Incremental, protocol_cls=_Protocol
+            "ptx-lsp",
+            __version__,
+            types.TextDocumentSyncKind.Incremental,
+            protocol_cls=_Protocol,
+            converter_factory=lambda: converter,
         )
         self.protocol = cast(_Protocol, self.pygls.protocol)
-        self.session = Session(self.pygls, self.protocol.notify_plainly)
+        prepare = partial(prepare_converter, converter, all_features())
+        self.session = Session(self.pygls, self.protocol.notify_plainly, prepare)
         for one in all_features().values():
             handle = one.bound_to(self.session)
             self.pygls.feature(one.method, one.options)(handle)

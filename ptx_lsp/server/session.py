@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -104,8 +104,10 @@ class View(NamedTuple):
 class Session:
     """The state of one connection. Everything here runs on the event loop."""
 
-    def __init__(self, server: LanguageServer, notify: Notify) -> None:
+    def __init__(self, server: LanguageServer, notify: Notify, prepare: Callable[[], None]) -> None:
+        """`prepare` does early what else the first messages would wait for."""
         self.server = server
+        self.prepare = prepare
         self.client = Client()
         self.threads = Threads()
         self.configurations = Configurations()

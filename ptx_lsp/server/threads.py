@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Barrier, Event, Lock
 from typing import ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
@@ -44,13 +44,18 @@ class Threads:
         self._checking = ThreadPoolExecutor(1, "check blocks")
         self._first: Future[object] | None = None
         self._answering = ThreadPoolExecutor(_ANSWERERS, "answer")
+        self._pools = ((self._reading, _READERS), (self._analysing, 1), (self._answering, _ANSWERERS))
 
     async def read(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._building():
             return await _in(self._reading, work, *args, **kwargs)
 
     def begin_with(self, work: Callable[[], object]) -> None:
-        """Starts work that should be finished before a large text is read: see `begun`."""
+        """Starts all threads, and work that should be finished before a large text is read: see `begun`."""
+        for pool, count in self._pools:
+            together = Barrier(count)
+            for _ in range(count):
+                pool.submit(together.wait, 1)
         self._first = self._reading.submit(work)
 
     async def begun(self) -> None:

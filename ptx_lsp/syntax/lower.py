@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.process_tables import register_process_table
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax._scanner import Scanner, forget_strings
+from ptx_lsp.syntax._scanner import Scanner
 from ptx_lsp.syntax.literals import integer, overflows
 from ptx_lsp.syntax.lower_directives import Directives
 from ptx_lsp.syntax.lower_leaves import PASSED, children_of, parts_of
@@ -29,7 +28,6 @@ MOST_NESTED_BLOCKS = 1990
 """With deeper nesting, ptxas 13.5 reports `memory exhausted`."""
 _MOST_NUMBERED = 10_000
 _SCANNED = frozenset({"instruction", "label", "location", "declaration", "pragma"})
-register_process_table(forget_strings)
 _BANK = lazy_pattern(r"\[\d+\]")
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_right
 
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.process_tables import register_process_table
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax._scanner import Scanner
+from ptx_lsp.syntax._scanner import Scanner, forget_strings
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.plain_header import plain_header
 from ptx_lsp.text import Source
 
+register_process_table(forget_strings)
 _GAP = lazy_pattern(r"(?>[ \t\r\n]++|//[^\n]*+|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*+/)*+")
 """What may stand between two statements."""
 
@@ -62,8 +64,11 @@ def read_items(source: Source) -> list[Item] | None:
 
 
 def _is_empty(gap: str) -> bool:
-    blank = gap.strip(" \t\r\n")
-    return not blank or (blank[0] == "/" and _GAP.fullmatch(blank) is not None)
+    """Whether it has only spaces and comments."""
+    if "/*" in gap:
+        return _GAP.fullmatch(gap) is not None
+    lines = [line.lstrip(" \t\r") for line in gap.split("\n")]
+    return all(not line or line.startswith("//") for line in lines)
 
 
 def _by_tree(text: str) -> list[tuple[int, int, nodes.Statement | None]] | None:

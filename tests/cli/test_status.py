@@ -157,6 +157,7 @@ def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
     assert not modules & {
         "multiprocessing", "concurrent.futures", "subprocess", "socket", "random", "tempfile", "logging",
         "urllib", "ipaddress", "datetime", "string", "struct", "importlib.util",
+        "ptx_lsp.syntax.document_edit", "ptx_lsp.syntax.lower", "ptx_lsp.isa.matching.misfit",
         "encodings.utf_8_sig", "pathlib", "tree_sitter", "tree_sitter_ptx._binding", "threading", "fnmatch",
         "tomllib", "json", "pickle", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
         "argparse", "gettext", "locale",

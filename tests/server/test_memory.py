@@ -7,12 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lsprotocol import types
+from pygls.protocol import default_converter
+from pygls.protocol.json_rpc import JsonRPCResponseMessage
+
 from benchmarks.inputs import of_lines
 from ptx_lsp.isa.schema.table import load_all
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.module import Module
-from ptx_lsp.server.memory import give_back
+from ptx_lsp.named_tuple import NamedTuple, make_constructors
+from ptx_lsp.server.feature import all_features
+from ptx_lsp.server.memory import give_back, prepare_converter
 from ptx_lsp.server.openfile import Snapshot
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -69,6 +75,50 @@ def blocks() -> tuple[int, int, int]:
         gc.enable()
     taken, left = (min(figures) for figures in zip(*counts[1:], strict=True))  # a leak is in every round
     return names, taken, left
+
+
+def test_nothing_is_generated_for_the_first_messages() -> None:
+    """What is generated stays, and between the objects of a file it would keep their memory. A process of its
+    own, as other tests have sent such messages.
+    """
+    code = "from tests.server.test_memory import generated; print(*generated())"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    early, late = map(int, run.stdout.split())
+    assert early > 100
+    assert late == 0
+
+
+def generated() -> tuple[int, int]:
+    """How many functions are generated early, and for messages after that."""
+    counts = [0, 0]
+    phase = 0
+
+    def count(event: str, _: object) -> None:
+        counts[phase] += event == "compile"
+
+    converter = default_converter()
+    sys.addaudithook(count)
+    prepare_converter(converter, all_features())
+    phase = 1
+    here = types.Range(types.Position(1, 2), types.Position(1, 3))
+    report = types.RelatedFullDocumentDiagnosticReport([types.Diagnostic(here, "text")])
+    for result in ([types.CodeLens(here, types.Command("a", "b"))], report, {"kernels": [1]}):
+        converter.unstructure(JsonRPCResponseMessage(1, "2.0", result))
+    position = {"textDocument": {"uri": "file:///a"}, "position": {"line": 1, "character": 2}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": types.TEXT_DOCUMENT_HOVER, "params": position}
+    converter.structure(message, types.HoverRequest)
+    return counts[0], counts[1]
+
+
+def test_constructors_are_made_early() -> None:
+    class Pair(NamedTuple):
+        first: int
+        second: int = 2
+
+    assert "__new__" not in vars(Pair)
+    make_constructors()
+    assert "__new__" in vars(Pair)
+    assert tuple(Pair(1)) == (1, 2)
 
 
 def test_analysis_continues_after_memory_was_given_back() -> None:

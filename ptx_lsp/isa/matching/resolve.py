@@ -11,11 +11,16 @@ from collections import Counter
 from functools import lru_cache
 from typing import Final
 
-from ptx_lsp.isa.matching.fit import Candidate, Problem, excluded, fit, is_right, possible_forms
+from ptx_lsp.isa.matching.fit import (
+    Candidate,
+    Fit,
+    Problem,
+    excluded,
+    fit,
+    is_right,
+    possible_forms,
+)
 from ptx_lsp.isa.matching.match import Match, best_match
-from ptx_lsp.isa.matching.misfit import explain
-from ptx_lsp.isa.matching.spelling_suggestions import similar_names
-from ptx_lsp.isa.removed_opcodes import REMOVED
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.operand import Argument
 
@@ -67,13 +72,7 @@ def resolve(spelling: str) -> Resolution:
     words = tuple("." + modifier for modifier in modifiers)
     entries = table.entries(opcode)
     if not entries:
-        if opcode in REMOVED:
-            message = f"`{opcode}` was removed from PTX; {REMOVED[opcode]}"
-            return Resolution(spelling, (), (Problem("unknown-opcode", 0, message),))
-        found = similar_names(opcode, table.opcodes())
-        taking = tuple(one for one in found if is_right(one, words))
-        message = f"`{opcode}` is not a PTX instruction"
-        return Resolution(spelling, (), (Problem("unknown-opcode", 0, message, taking or found),))
+        return Resolution(spelling, (), (_unknown(opcode, words),))
     distinct = frozenset(words)
     possible = [fit(entry, form, words) for entry in entries for form in possible_forms(entry, distinct)]
     exact = [one for one in possible if not one.faults]
@@ -84,8 +83,28 @@ def resolve(spelling: str) -> Resolution:
     if exact:
         return Resolution(spelling, (), tuple(excluded(exact[0])))
     fitting = [fit(entry, form, words) for entry in entries for form in entry.forms]
-    best = min(fitting, key=lambda one: one.distance)
-    return Resolution(spelling, (), explain(best, fitting, words))
+    return Resolution(spelling, (), _misfit(fitting, words))
+
+
+# What explains mistakes is imported when there is one.
+
+
+def _misfit(fitting: list[Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
+    from ptx_lsp.isa.matching.misfit import explain
+
+    return explain(min(fitting, key=lambda one: one.distance), fitting, words)
+
+
+def _unknown(opcode: str, words: tuple[str, ...]) -> Problem:
+    from ptx_lsp.isa.matching.spelling_suggestions import similar_names
+    from ptx_lsp.isa.removed_opcodes import REMOVED
+
+    if opcode in REMOVED:
+        message = f"`{opcode}` was removed from PTX; {REMOVED[opcode]}"
+        return Problem("unknown-opcode", 0, message)
+    found = similar_names(opcode, table.opcodes())
+    taking = tuple(one for one in found if is_right(one, words))
+    return Problem("unknown-opcode", 0, f"`{opcode}` is not a PTX instruction", taking or found)
 
 
 _MOST_MODIFIERS, _MOST_ALIKE = 100, 8

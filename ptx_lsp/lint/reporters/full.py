@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.reporters.excerpt import Underline, excerpts
-from ptx_lsp.lint.reporters.kernel_table import kernels_below
 from ptx_lsp.lint.results.report import FileReport, Reported, count
 from ptx_lsp.lint.results.reporter import Run, reporter
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, printable
+
+if TYPE_CHECKING:
+    from ptx_lsp.lint.reporters.excerpt import Underline
 
 
 @reporter("full", "findings with their source lines")
@@ -22,7 +24,10 @@ def full(run: Run) -> Iterator[str]:
                 yield ""
     yield from (printable(remark) for remark in run.remarks)
     yield summary(run.files, run.style)
-    yield from kernels_below(run)
+    if run.kernels:
+        from ptx_lsp.lint.reporters.kernel_table import kernels_below
+
+        yield from kernels_below(run)
 
 
 def summary(files: Sequence[FileReport], style: Style) -> str:
@@ -60,6 +65,8 @@ def _finding(
     yield f"{margin}{arrow} {printable(file.path)}:{line}:{column}"
     if quiet:
         return
+    from ptx_lsp.lint.reporters.excerpt import excerpts
+
     yield from excerpts(_underlines(found, colour), style, columns)
     bar = style.paint(f"{margin} =", "blue")
     for label, text in _remarks(found):
@@ -68,6 +75,8 @@ def _finding(
 
 def _underlines(found: Reported, colour: str) -> list[Underline]:
     """The marks; a word on the very place of the finding stands behind its carets."""
+    from ptx_lsp.lint.reporters.excerpt import Underline
+
     here = [mark for mark in found.related if mark.start == found.mark.start]
     word = "; ".join(mark.message for mark in here)
     others = [mark for mark in found.related if mark not in here]

@@ -15,7 +15,9 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import opcodes
 
 
-@function_rule("bank-conflict", code="P312", wake=opcodes("ld", "st") & MAY_KNOW_LANES)
+@function_rule(
+    "bank-conflict", code="P312", wake=opcodes("ld", "st") & MAY_KNOW_LANES, words=("shared",)
+)
 def bank_conflict(function: Function) -> Iterator[Finding]:
     """An access to shared memory whose lanes use different words of one bank.
 

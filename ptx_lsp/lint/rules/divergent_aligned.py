@@ -23,6 +23,7 @@ def _is_aligned(spelling: str) -> bool:
 @function_rule(
     "divergent-aligned", code="W251",
     wake=woken_by(InstructionWake(spelled=_is_aligned)) & MAY_DIVERGE,
+    words=("aligned",),
 )
 def divergent_aligned(function: Function) -> Iterator[Finding]:
     """An `.aligned` instruction reached by only some threads of a warp.

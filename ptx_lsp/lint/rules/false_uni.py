@@ -24,7 +24,7 @@ _PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
 _PROMISE = woken_by(InstructionWake(spelled=_PROMISES.__contains__))
 
 
-@function_rule("false-uni", code="W252", wake=_PROMISE & (MAY_DIVERGE | opcodes("call")))
+@function_rule("false-uni", code="W252", wake=_PROMISE & (MAY_DIVERGE | opcodes("call")), words=("uni",))
 def false_uni(function: Function) -> Iterator[Finding]:
     """A `.uni` on a branch that is divergent.
 

@@ -15,7 +15,11 @@ def _has_variables(function: Function) -> bool:
     return bool(function.body.variables)
 
 
-@function_rule("local-memory", code="P314", wake=having_directives(_has_variables) | opcodes("alloca"))
+@function_rule(
+    "local-memory", code="P314",
+    wake=having_directives(_has_variables) | opcodes("alloca"),
+    words=("local", "alloca"),
+)  # fmt: skip
 def local_memory(function: Function) -> Iterator[Finding]:
     """Variables in local memory.
 

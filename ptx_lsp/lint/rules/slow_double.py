@@ -19,7 +19,7 @@ _ARITHMETIC = frozenset({"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt"
 _DOUBLE = InstructionWake(_ARITHMETIC, spelled=lambda spelling: spelling.endswith(".f64"))
 
 
-@function_rule("slow-double", code="P305", wake=woken_by(_DOUBLE))
+@function_rule("slow-double", code="P305", wake=woken_by(_DOUBLE), words=("f64",))
 def slow_double(function: Function) -> Iterator[Finding]:
     """Double precision on a target where it is slow.
 

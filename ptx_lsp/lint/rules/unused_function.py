@@ -17,7 +17,7 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName
 
 
-@module_rule("unused-function", code="W205", tag="unnecessary")
+@module_rule("unused-function", code="W205", tag="unnecessary", words=("func",))
 def unused_function(module: Module) -> Iterator[Finding]:
     """A function private to this file that is never called.
 

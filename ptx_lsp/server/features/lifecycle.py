@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from lsprotocol import types
 
 from ptx_lsp.server.feature import handler
@@ -17,7 +19,12 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 @handler(types.INITIALIZED)
 def initialized(session: Session, _: types.InitializedParams) -> None:
     session.start(session.register())
-    session.threads.begin_with(preload)
+    session.threads.begin_with(partial(_begin, session))
+
+
+def _begin(session: Session) -> None:
+    preload()
+    session.prepare()
 
 
 @handler(types.SHUTDOWN)
