@@ -73,7 +73,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "c_types",
         "c_asm guards llvm_constraints python_literals python_names virtual_module",
         "host llvm_asm python_strings",
-        "julia_syntax mojo_syntax python_blocks rust_syntax",
+        "julia_syntax mlir_syntax mlir_values mojo_syntax python_blocks rust_syntax",
         "hosts",
         "registry",
         "document",

@@ -47,15 +47,15 @@ def string(data: bytes, node: Node) -> MappedText:
     if not is_string(node):
         builder.hole(node.text or b"", Span(node.start_byte, node.end_byte), unwritable)
         return builder.text()
-    content, is_triple = _content(data, node)
+    inner, is_triple = _content(data, node)
     is_raw = node.type == "prefixed_string_literal"
-    indent = _indentation(data[slice(*content)]) if is_triple else 0
-    start = content.start
+    indent = _indentation(data[slice(*inner)]) if is_triple else 0
+    start = inner.start
     if is_triple:
-        start += len(_first_line(data[slice(*content)], indent))
+        start += len(_first_line(data[slice(*inner)], indent))
     encode: Encode = (_triple_raw if is_triple else _raw) if is_raw else escaped
     for hole in [*_interpolations(data, node), None]:
-        end = hole.start_byte if hole is not None else content.end
+        end = hole.start_byte if hole is not None else inner.end
         _add(builder, data, Span(start, end), indent if is_triple else None, encode, is_raw)
         if hole is not None:
             builder.hole(hole.text or b"", Span(hole.start_byte, hole.end_byte), unwritable)
@@ -76,6 +76,11 @@ def _interpolations(data: bytes, node: Node) -> list[Node]:
         )
         % 2
     ]
+
+
+def content(data: bytes, node: Node) -> Span | None:
+    """The range between the quotes of a literal; None if a node is none."""
+    return _content(data, node)[0] if is_string(node) else None
 
 
 def _content(data: bytes, node: Node) -> tuple[Span, bool]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ptx_lsp.embedded.block import Block, Clobber, Operand
-from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template
+from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template, memory_edit
 from ptx_lsp.embedded.mapped_text import Builder, MappedText
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 _TOKEN: Final = lazy_pattern(
     rb"(?P<space>(?:\s|;[^\n]*)+)|(?P<string>\"[^\"]*(?:\"|\Z))|(?P<word>[-\w$.]+|[%@!#][-\w$.]+)|(?P<other>.)",
@@ -134,6 +134,8 @@ def asm_block(
         described.clobbers,
         call.is_volatile,
         operands_known=described.are_known,
+        memory_edit=memory_edit(call.constraints),
+        volatile_edit=Edit(call.keyword.end, call.keyword.end, b" sideeffect"),
     )
     return block if outer is None else _through(block, outer)
 
@@ -155,7 +157,16 @@ def _through(block: Block, outer: MappedText) -> Block:
         template=outer.host_span(block.template),
         operands=tuple(_operand_through(one, outer) for one in block.operands),
         clobbers=tuple(Clobber(one.name, outer.host_span(one.span)) for one in block.clobbers),
+        memory_edit=_edit_through(block.memory_edit, outer),
+        volatile_edit=_edit_through(block.volatile_edit, outer),
     )
+
+
+def _edit_through(edit: Edit | None, outer: MappedText) -> Edit | None:
+    if edit is None:
+        return None
+    at = outer.host_span(Span(edit.start, edit.end))
+    return Edit(at.start, at.end, edit.replacement)
 
 
 def _operand_through(operand: Operand, outer: MappedText) -> Operand:

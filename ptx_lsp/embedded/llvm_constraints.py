@@ -14,7 +14,7 @@ from ptx_lsp.embedded.block import Access, Clobber, Operand
 from ptx_lsp.embedded.mapped_text import Builder, Encode, MappedText
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 REGISTER_TYPES: Final = {
     "b": ".pred", "c": ".b16", "h": ".b16", "r": ".b32", "l": ".b64", "N": ".b64", "q": ".b128",
@@ -97,6 +97,12 @@ def _operand(
         early_clobber="&" in written,
         tied_to=tied,
     )
+
+
+def memory_edit(content: Span) -> Edit:
+    """The edit that adds the clobber `memory` to the string of constraints between quotes."""
+    is_first = content.start == content.end
+    return Edit(content.end, content.end, b"~{memory}" if is_first else b",~{memory}")
 
 
 _REFERENCE = lazy_pattern(

@@ -21,7 +21,7 @@ from ptx_lsp.embedded.rust_syntax import (
     text_of,
 )
 from ptx_lsp.lazy_pattern import lazy_pattern
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -63,6 +63,7 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
             clobbers.append(Clobber(name, span))
         elif kind == b"options":
             options.update(map(data_of, inside(nodes[1])))
+    end = span_of(call.arguments[-1]).end
     return relative(
         Block(
             "cuda-oxide",
@@ -76,6 +77,7 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
             tuple(clobbers),
             b"register_only" not in options,
             operands_known=are_known,
+            memory_edit=None if options else Edit(end, end, b', clobber("memory")'),
             is_ptx=True,
         )
     )

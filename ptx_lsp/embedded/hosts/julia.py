@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from ptx_lsp.embedded.block import Block, relative
 from ptx_lsp.embedded.host import Host, HostText
-from ptx_lsp.embedded.julia_syntax import arguments, is_string, string
-from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template
+from ptx_lsp.embedded.julia_syntax import arguments, content, is_string, string
+from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template, memory_edit
 from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.lazy_pattern import lazy_pattern
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,6 +47,12 @@ def _block(text: HostText, keyword: Span, call: Node) -> Block | None:
     if rest and _may_be_constraints(rest[0]):
         letters, *rest = rest
     is_volatile = bool(rest) and rest[0].text == b"true"
+    volatile_edit: Edit | None = None
+    if rest and rest[0].text == b"false":
+        volatile_edit = Edit(rest[0].start_byte, rest[0].end_byte, b"true")
+    elif letters is not None and any(one.type == "argument_list" for one in call.children):
+        volatile_edit = Edit(letters.end_byte, letters.end_byte, b", true")
+    written = content(data, letters) if letters is not None else None
     if rest and rest[0].type == "boolean_literal":
         del rest[0]
     inputs = [
@@ -71,6 +77,8 @@ def _block(text: HostText, keyword: Span, call: Node) -> Block | None:
             described.clobbers,
             is_volatile,
             operands_known=described.are_known,
+            memory_edit=memory_edit(written) if written is not None else None,
+            volatile_edit=volatile_edit,
         )
     )
 

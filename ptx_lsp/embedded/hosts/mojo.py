@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from ptx_lsp.embedded.block import Block, relative
 from ptx_lsp.embedded.host import Host, HostText
-from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template
+from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template, memory_edit
 from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.embedded.mojo_syntax import Strings, Token, bracketed, span_of, tokens
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 _NAMES = (b"inlined_assembly", b"_inlined_assembly")
 _DEFINING = (b"fn", b"def")
@@ -68,9 +68,21 @@ def _block(data: bytes, keyword: Token, language: str) -> Block | None:
             described.clobbers,
             [one.text for one in side_effect] != [b"False"],
             operands_known=described.are_known and bool(letters),
+            memory_edit=_memory_edit(letters),
+            volatile_edit=Edit(*span_of(side_effect), b"True") if side_effect else None,
             is_context_free=False,
         )
     )
+
+
+def _memory_edit(letters: list[Token] | None) -> Edit | None:
+    """The edit that adds the clobber, if the constraints are one plain literal."""
+    if letters is None or len(letters) != 1 or letters[0].kind != "string":
+        return None
+    text = letters[0].text
+    if text[:1] not in (b'"', b"'") or text[1:3] == text[:1] * 2:
+        return None
+    return memory_edit(Span(letters[0].span.start + 1, letters[0].span.end - 1))
 
 
 def _passed(data: bytes, argument: list[Token]) -> Passed:

@@ -20,7 +20,7 @@ from ptx_lsp.embedded.rust_syntax import (
     text_of,
 )
 from ptx_lsp.lazy_pattern import lazy_pattern
-from ptx_lsp.text import Span
+from ptx_lsp.text import Edit, Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -55,16 +55,16 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
     template, rest = call.arguments[:count], call.arguments[count:]
     operands = [one for nodes in rest if (one := _operand(data, nodes)) is not None]
     options = {
-        data_of(option)
+        data_of(option): option
         for nodes in rest
         if data_of(nodes[0]) == b"options" and len(nodes) == 2
         for option in inside(nodes[1])
     }
+    denied = [options[name] for name in (b"nomem", b"readonly") if name in options]
     named, used = _numbered(operands)
     written = joined(data, template)
     if b"raw" not in options:
         written = _with_operands(written, used)
-    forgets = options.isdisjoint((b"nomem", b"readonly"))
     return relative(
         Block(
             "rust",
@@ -75,12 +75,26 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
             written,
             Span(span_of(template[0]).start, span_of(template[-1]).end),
             tuple(named),
-            (Clobber("memory", call.keyword),) if forgets else (),
+            () if denied else (Clobber("memory", call.keyword),),
             b"pure" not in options,
             b"raw" not in options,
             operands_known=all(_is_known(nodes) for nodes in rest),
+            memory_edit=_without(denied[0]) if len(denied) == 1 else None,
+            volatile_edit=_without(options[b"pure"]) if b"pure" in options else None,
         )
     )
+
+
+def _without(option: Node) -> Edit:
+    """The edit that removes an option and the comma after it or, if it is the last one, before it."""
+    start, end = option.start_byte, option.end_byte
+    before, behind = option.prev_sibling, option.next_sibling
+    if behind is not None and behind.type == ",":
+        after = behind.next_sibling
+        end = after.start_byte if after is not None else behind.end_byte
+    elif before is not None and before.type == ",":
+        start = before.start_byte
+    return Edit(start, end, b"")
 
 
 def _is_known(nodes: list[Node]) -> bool:

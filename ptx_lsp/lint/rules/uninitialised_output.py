@@ -76,7 +76,9 @@ def uninitialised_output(checked: CheckedBlock) -> Iterator[BlockFinding]:
 
 
 def _fix(operand: Operand) -> Fix | None:
-    at = operand.constraint_at(0) if operand.constraint.startswith("=") else None
+    """The fix in C. LLVM has no `+`."""
+    is_of_c = operand.name.startswith("%") and operand.constraint.startswith("=")
+    at = operand.constraint_at(0) if is_of_c else None
     if at is None:
         return None
     wanted = operand.constraint.replace("=", "+", 1)
