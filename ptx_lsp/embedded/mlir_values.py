@@ -8,7 +8,7 @@ _OPERATIONS = rb"(?:llvm\.mlir\.constant\(|arith\.constant[ \t]+)(-?\d+|true|fal
 
 
 def constant(data: bytes, value: str, before: int) -> str | None:
-    """The number that the last definition of a value above `before` gives it; None if it is not a constant."""
+    """The number that the last definition of a value above `before` gives it; None if unknown."""
     definition = rb"%b[ \t]*=[ \t]*(?:(%b)|\S)" % (re.escape(value.encode()), _OPERATIONS)
     found = re.findall(rb"(?<![\w$.%%])%b" % definition, data[:before])
     if not found or not found[-1][1]:
