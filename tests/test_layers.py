@@ -71,7 +71,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "mapped_text",
         "block c_tokens languages",
         "c_types",
-        "c_asm guards llvm_constraints python_literals python_names virtual_module",
+        "c_asm guards llvm_constraints python_literals python_names scopes virtual_module",
         "host llvm_asm python_strings",
         "julia_syntax mlir_syntax mlir_values mojo_syntax python_blocks rust_syntax",
         "hosts",

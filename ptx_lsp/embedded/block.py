@@ -105,6 +105,10 @@ class Block(NamedTuple):
     """An edit after which it is volatile, if the host can say so."""
     is_ptx: bool = False
     """Whether the host says that it is PTX; otherwise it may be assembly of another machine."""
+    outer_names: frozenset[str] = frozenset()
+    """The registers that other blocks of the file may declare for it."""
+    shares_braces: bool = False
+    """Whether its braces may have their counterparts in other blocks."""
     is_context_free: bool = True
     """Whether it depends on nothing but its own characters."""
 

@@ -123,7 +123,7 @@ def _memory_edit(section: int, statement: _Statement) -> Edit:
 
 def _with_operands(text: MappedText, statement: _Statement) -> MappedText:
     """The template with the names of operands as PTX has them."""
-    holes = {
+    values = {
         operand.name.encode(): operand.value.encode()
         for operand in statement.operands
         if operand.value is not None
@@ -136,8 +136,8 @@ def _with_operands(text: MappedText, statement: _Statement) -> MappedText:
         return statement.names.get(match["name"])
 
     text = text.replaced(_REFERENCE, replacement)
-    if holes:
-        text = text.replaced(_OPERAND, lambda match: holes.get(match[0]))
+    if values:
+        text = text.replaced(_OPERAND, lambda match: values.get(match[0]))
     unknown = {one.name.encode() for one in statement.operands if one.type is None and one.value is None}
     if unknown:
 

@@ -9,6 +9,7 @@ from ptx_lsp.embedded.block import Block
 from ptx_lsp.embedded.host import HostText
 from ptx_lsp.embedded.languages import Language, parser
 from ptx_lsp.embedded.registry import hosts
+from ptx_lsp.embedded.scopes import joined
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Edit, Source
 
@@ -44,7 +45,7 @@ class HostDocument:
         text = HostText(source, language.name, self._tree, previous.blocks if previous is not None else {})
         found = [block for host in awake for block in host.blocks(text)]
         found.sort(key=lambda block: block.start)
-        self.blocks: tuple[Block, ...] = tuple(found)
+        self.blocks: tuple[Block, ...] = tuple(joined(found))
 
     def edited(self, edit: Edit, source: Source) -> HostDocument:
         """The document after an edit that leads to `source`."""

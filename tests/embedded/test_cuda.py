@@ -10,8 +10,12 @@ from ptx_lsp.embedded.languages import language_named
 from ptx_lsp.text import Edit, Source, Span
 
 
-def blocks(text: str, language: str = "cuda") -> tuple[Block, ...]:
-    return HostDocument(Source.of(text), language_named(language)).blocks
+def document(text: str, language: str = "cuda") -> HostDocument:
+    return HostDocument(Source.of(text), language_named(language))
+
+
+def blocks(text: str) -> tuple[Block, ...]:
+    return document(text).blocks
 
 
 def only(statement: str) -> Block:
@@ -53,6 +57,11 @@ def test_macros() -> None:
     assert [one.text.holes for one in found] == [[Span(12, 18)], [Span(3, 9), Span(13, 13)]]
 
 
+def test_pasted_constants() -> None:
+    block = only('asm("mma.%1.m16n8k%2 %0, %2;" : "=r"(x) : "C"(text), "n"(K));')
+    assert block.text.data == b"mma._hole1.m16n8k_hole2 %0, %2;"
+
+
 def test_operands() -> None:
     outputs, inputs = '"=&r"(a), "+l"(b[i](1))', '"f"((float)c) "h"(d), "0"(e)'
     block = only(f'asm volatile("" : {outputs} : {inputs} : "memory", "cc");')
@@ -71,7 +80,10 @@ def test_operands() -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ['// asm("a");', '/* asm("a"); */', 'g("asm(\\"a\\")");', "asm(x);", "int asm_ = 1;", "asm volatile x;"],
+    [
+        'int g() asm("h");', '// asm("a");', '/* asm("a"); */', 'g("asm(\\"a\\")");', "asm(x);",
+        "int asm_ = 1;", "asm volatile x;",
+    ],
 )
 def test_not_a_block(written: str) -> None:
     assert blocks(f"void f() {{ {written} }}") == ()

@@ -36,9 +36,19 @@ def blocks(text: HostText) -> Iterator[Block]:
         block = text.known.get(("cuda", keyword.start))
         if block is None:
             block = asm_statement(data, keyword, "cuda", text.language, macros)
-        if block is not None:
+        if block is not None and not _is_symbol(data, block):
             end = block.span.end
             yield block._replace(guard=guards.at(block.start))
+
+
+def _is_symbol(data: bytes, block: Block) -> bool:
+    """Whether it is the name of a declared symbol in the object file: `int f() asm("g");`."""
+    before = data[max(0, block.start - 80) : block.start].rstrip()[-1:]
+    is_after_declarator = before == b")" or before.isalnum() or before == b"_"
+    return is_after_declarator and _SYMBOL.fullmatch(block.text.data) is not None
+
+
+_SYMBOL = lazy_pattern(rb"[\w.$@]+")
 
 
 def _is_text(root: Node, keyword: Span) -> bool:

@@ -27,6 +27,7 @@ from ptx_lsp.text import Edit, Source, Span
 Verdict: TypeAlias = "tuple[Diagnostic, ...]"
 """The findings about a block, relative to its start."""
 
+_Key: TypeAlias = "tuple[bytes, bytes, frozenset[str], bool, bool, tuple[Target, ...], bool]"
 _POSSIBLE: Final = ("sm_100a", "sm_90a", "sm_120a", "sm_103a", "sm_110a", "sm_80", "sm_70", "sm_50")
 """The targets tried for a block whose targets are unknown; together they have every instruction."""
 _NOT_IN_BLOCKS: Final = frozenset(
@@ -54,7 +55,7 @@ class BlockLinter:
         self._block_rules = tuple(rules.of_blocks())
         self._targets = tuple(targets)
         self._project = tuple(project)
-        self._known: OrderedDict[tuple[bytes, bytes, tuple[str, ...], bool, bool], Verdict] = OrderedDict()
+        self._known: OrderedDict[_Key, Verdict] = OrderedDict()
 
     def diagnostics(self, document: HostDocument) -> list[Diagnostic]:
         """The findings about all blocks of a text, in its order."""
@@ -69,7 +70,9 @@ class BlockLinter:
     def verdict(self, block: Block, written: bytes) -> Verdict:
         """The findings about a block, relative to its start. `written` is the construct in the host."""
         targets, is_each = self.targets(block)
-        key = written, block.text.data, tuple(map(str, targets)), is_each, block.is_ptx
+        key = (
+            written, block.text.data, block.outer_names, block.shares_braces, block.is_ptx, targets, is_each
+        )  # fmt: skip
         found = self._known.get(key)
         if found is None:
             foreign = is_foreign(block)
@@ -90,7 +93,7 @@ class BlockLinter:
         certain = tuple(one for one in self._targets if guard is None or str(one) in guard.certain)
         if certain:
             return certain, True
-        for candidates in (self._project, _possible(), _newest()):
+        for candidates in (self._project, _possible() if guard is None else _all()):
             kept = tuple(one for one in candidates if guard is None or str(one) in guard.possible)
             if kept:
                 return kept, False
@@ -148,9 +151,9 @@ def _possible() -> tuple[Target, ...]:
 
 
 @cache
-def _newest() -> tuple[Target, ...]:
-    """All targets, the newest first."""
-    return tuple(sorted(TARGETS, reverse=True))
+def _all() -> tuple[Target, ...]:
+    """All targets: those that suffice where nothing is known, and then the others, the newest first."""
+    return tuple(dict.fromkeys((*_possible(), *sorted(TARGETS, reverse=True))))
 
 
 def in_order(found: Iterable[Diagnostic]) -> list[Diagnostic]:

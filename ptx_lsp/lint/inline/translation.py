@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ptx_lsp.embedded.scopes import scopes
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.block_accesses import block_instructions
 from ptx_lsp.lint.block_references import unknown_references
@@ -46,6 +47,10 @@ def in_host(checked: CheckedBlock, found: Iterable[Diagnostic]) -> Iterator[Diag
             inside.start <= part.end and part.start <= inside.end for part in uncertain
         ):
             continue
+        if one.rule in _OF_SYNTAX and checked.block.shares_braces:
+            continue
+        if one.rule == "unused-register" and _text(checked, inside) in scopes(checked.block.text.data).names:
+            continue  # other blocks may use it
         if one.rule in _OF_NAMES and (
             has_unknown_statements
             or _names_unknown(checked, inside)
@@ -92,11 +97,15 @@ def _names_unknown(checked: CheckedBlock, inside: Span) -> bool:
     """Whether a name is a constant that the host knows, or may be one of its operands."""
     if not checked.block.operands_known:
         return True
-    name = checked.block.text.data[inside.start : inside.end].decode("latin-1")
-    if name.startswith(_OF_OPTIX):
+    name = _text(checked, inside)
+    if name.startswith(_OF_OPTIX) or name in checked.block.outer_names:
         return True
     operand = checked.block.operand(name)
     return operand is not None and operand.type is None
+
+
+def _text(checked: CheckedBlock, inside: Span) -> str:
+    return checked.block.text.data[inside.start : inside.end].decode("latin-1")
 
 
 def _is_of_operand(checked: CheckedBlock, rule: str, inside: Span) -> bool:
@@ -105,7 +114,7 @@ def _is_of_operand(checked: CheckedBlock, rule: str, inside: Span) -> bool:
     """
     if rule in ("unused-register", "unused-variable"):
         return not block_instructions(checked)
-    name = checked.block.text.data[inside.start : inside.end].decode("latin-1")
+    name = _text(checked, inside)
     if rule == "undeclared-name":
         return any(one.span == inside for one in unknown_references(checked.block))
     return rule in ("dead-write", "uninitialised-read") and checked.block.operand(name) is not None

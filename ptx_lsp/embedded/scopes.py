@@ -1,0 +1,67 @@
+"""Scopes that one block opens and another one closes.
+
+The host puts the blocks of a function one after the other into its PTX, so a block may end with an open `{`,
+and later blocks may use what it declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ptx_lsp.embedded.block import Block
+from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.named_tuple import NamedTuple
+
+_TOKEN = lazy_pattern(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"\n]*\"?|[{}]|\.reg\b(?P<names>[^;{}]*)", 0x10)
+_NAME = lazy_pattern(rb"[%$\w]*[%$a-zA-Z_][%$\w]*")
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+
+
+class Scopes(NamedTuple):
+    """The braces of a text without a counterpart in it, and the registers outside of closed scopes."""
+
+    opened: int
+    closed: int
+    names: frozenset[str]
+
+
+def scopes(text: bytes) -> Scopes:
+    """Reads the scopes of a block."""
+    open_names: list[set[bytes]] = [set()]
+    """The names of the outermost scope, and of each open one."""
+    closed = 0
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token == b"{":
+            open_names.append(set())
+        elif token == b"}":
+            if len(open_names) > 1:
+                open_names.pop()
+            else:
+                closed += 1
+        elif match["names"] is not None:
+            declared = match["names"].split(None, 1)[1:]  # after the type
+            open_names[-1].update(_NAME.findall(declared[0]) if declared else ())
+    names = frozenset(name.decode("latin-1") for names in open_names for name in names)
+    return Scopes(len(open_names) - 1, closed, names)
+
+
+def joined(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of a text, each with the names that others may declare for it, and with whether its braces
+    may have their counterparts in others.
+    """
+    found = [scopes(block.text.data) for block in blocks]
+    exporting = {index: one.names for index, one in enumerate(found) if one.names}
+    openers = [index for index, one in enumerate(found) if one.opened]
+    closers = [index for index, one in enumerate(found) if one.closed]
+    if not exporting and not (openers and closers):
+        return list(blocks)
+    made: list[Block] = []
+    for index, (block, one) in enumerate(zip(blocks, found, strict=True)):
+        outer = _NO_NAMES.union(*(names for other, names in exporting.items() if other != index))
+        has_counterpart = bool(one.opened and closers and closers[-1] > index) or bool(
+            one.closed and openers and openers[0] < index
+        )
+        made.append(block._replace(outer_names=outer, shares_braces=has_counterpart))
+    return made
