@@ -40,13 +40,14 @@ def virtual_module(block: Block, version: str, target: str) -> VirtualModule:
     for operand in block.operands:
         if operand.type is None:
             continue
-        registers.setdefault(operand.type, []).append(operand.name)
+        type = _register_type(block, operand.type, target)
+        registers.setdefault(type, []).append(operand.name)
         is_predicate = operand.type == ".pred"
         if operand.access != "write" or operand.name in tied:
-            load = f"ld.volatile{operand.type} {operand.name}, [{_AT}];\n"
+            load = f"ld.volatile{type} {operand.name}, [{_AT}];\n"
             loads.append(f"setp.ne.b64 {operand.name}, {_AT}, 0;\n" if is_predicate else load)
         if operand.access != "read":
-            store = f"st.volatile{operand.type} [{_AT}], {operand.name};\n"
+            store = f"st.volatile{type} [{_AT}], {operand.name};\n"
             stores.append(
                 f"@{operand.name} st.volatile.b64 [{_AT}], {_AT};\n" if is_predicate else store
             )
@@ -62,4 +63,14 @@ def virtual_module(block: Block, version: str, target: str) -> VirtualModule:
     return VirtualModule(head + text + tail, len(head), len(head) + len(text))
 
 
+def _register_type(block: Block, type: str, target: str) -> str:
+    """The type of the register that holds an operand. nvcc 13.5 passes a `float` in a `.f32` register up to
+    sm_90, and in a `.b32` register from sm_100 on. Recent versions of LLVM always do the latter.
+    """
+    number = target.removeprefix("sm_").rstrip("af")
+    is_typed = block.language in ("cuda", "cpp") and number.isdecimal() and int(number) < 100
+    return type if is_typed else _UNTYPED.get(type, type)
+
+
+_UNTYPED: Final = {".f32": ".b32", ".f64": ".b64"}
 _NAME: Final = "$__block"

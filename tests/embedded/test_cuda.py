@@ -59,7 +59,7 @@ def test_macros() -> None:
 
 def test_pasted_constants() -> None:
     block = only('asm("mma.%1.m16n8k%2 %0, %2;" : "=r"(x) : "C"(text), "n"(K));')
-    assert block.text.data == b"mma._hole1.m16n8k_hole2 %0, %2;"
+    assert block.text.data == b"mma._hole_1.m16n8k_hole_2 %0, %2;"
 
 
 def test_operands() -> None:

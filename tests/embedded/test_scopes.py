@@ -30,7 +30,8 @@ def rules(*templates: str) -> list[str]:
     """The rules that find something in the `asm` statements of a function."""
     statements = "\n".join(f'asm volatile("{one}" :: "r"(x));' for one in templates)
     linter = BlockLinter(chosen(()), [Target(90, "a")])
-    return [one.rule for one in linter.diagnostics(document(f"void f() {{\n{statements}\n}}\n"))]
+    found = linter.diagnostics(document(f"void f() {{\n{statements}\n}}\n"))
+    return [one.rule for one in found if one.severity == "error"]
 
 
 def test_shared() -> None:
