@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 
 import { ComparePanel } from './compare.js';
+import { startWhenNeeded } from './hosts.js';
 import { install } from './installing.js';
 import { KernelItem, Kernels } from './kernels.js';
 import { ControlFlowPanel, MachineCodePanel, OccupancyPanel, PreviewPanel, type Subject } from './panels.js';
@@ -71,8 +72,9 @@ export function activate(context: vscode.ExtensionContext): Api {
       }),
     );
   }
-  void running.restart();
-  void onSelection(() => running.restart()).then((watch) => watch && context.subscriptions.push(watch));
+  const keep = (watch?: vscode.Disposable) => watch && context.subscriptions.push(watch);
+  void startWhenNeeded(() => void running.restart()).then(keep);
+  void onSelection(() => running.restartStarted()).then(keep);
   return {
     state: () => running.state,
     version: () => running.version,
@@ -135,10 +137,10 @@ function watch(
         flow.follow();
       }
     }),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => running.restartStarted()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('ptx.server') || change.affectsConfiguration('ptx.ptxasPath')) {
-        void running.restart();
+      if (['ptx.server', 'ptx.ptxasPath', 'ptx.inline.enabled'].some((name) => change.affectsConfiguration(name))) {
+        void running.restartStarted();
       } else if (change.affectsConfiguration('ptx')) {
         show();
       }

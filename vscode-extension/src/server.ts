@@ -10,9 +10,11 @@ import {
   RevealOutputChannelOn,
   State as ClientState,
   type Middleware,
+  type StaticFeature,
 } from 'vscode-languageclient/node';
 
 import { expand, find, NotThere, programFolders, type Found, type Places } from './finding.js';
+import { ONLY_PTX, OF_WHOLE_FILES, selector } from './hosts.js';
 import { MEASURED } from './protocol.js';
 import { selectedPython } from './python.js';
 import { Trace } from './trace.js';
@@ -26,6 +28,17 @@ const WITHIN = 3 * 60_000;
 
 /** Writes to the log only: the extension shows its own message, once. */
 class Client extends LanguageClient {
+  /** Features of whole files are registered for PTX alone. */
+  restrict(): void {
+    for (const method of OF_WHOLE_FILES) {
+      const feature = this.getFeature(method as 'textDocument/formatting') as StaticFeature | undefined;
+      if (feature) {
+        const initialize = feature.initialize.bind(feature);
+        feature.initialize = (capabilities) => initialize(capabilities, ONLY_PTX);
+      }
+    }
+  }
+
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
@@ -62,6 +75,13 @@ export class Server implements vscode.Disposable {
   /** The running server's program, and how it was found. */
   get found(): Found | undefined {
     return this.client && this.way;
+  }
+
+  /** Restarts the server if it was ever started. */
+  async restartStarted(): Promise<void> {
+    if (this.number) {
+      await this.restart();
+    }
   }
 
   /** Starts or restarts the server; cancels a start in progress. */
@@ -170,7 +190,7 @@ export class Server implements vscode.Disposable {
       'PTX Language Server',
       { command: found.command, args },
       {
-        documentSelector: [{ language: 'ptx' }],
+        documentSelector: selector(),
         outputChannel: this.log,
         traceOutputChannel: this.trace,
         revealOutputChannelOn: RevealOutputChannelOn.Never,
@@ -192,6 +212,7 @@ export class Server implements vscode.Disposable {
         },
       },
     );
+    client.restrict();
     client.onNotification(MEASURED, ({ textDocument }: { textDocument: { uri: string } }) =>
       this.measured.fire(vscode.Uri.parse(textDocument.uri).toString()),
     );
