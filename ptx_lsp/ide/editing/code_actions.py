@@ -53,11 +53,19 @@ def code_actions(
 
 
 def finding_actions(
-    source: Source, diagnostics: Sequence[Diagnostic], span: Span, asked: Sequence[Diagnostic] = ()
+    source: Source,
+    diagnostics: Sequence[Diagnostic],
+    span: Span,
+    asked: Sequence[Diagnostic] = (),
+    *,
+    with_comments: bool,
 ) -> tuple[Action, ...]:
-    """The actions for findings alone, as for `code_actions`, in a text that need not be PTX."""
+    """The actions for findings alone, as for `code_actions`, in a text that need not be PTX. `with_comments`:
+    it has the same comments.
+    """
     here = _concerned(source, diagnostics, span, asked)
-    return (*_fixes(here), *_fixes_of_rules(diagnostics, here), *_suppressions(source, here))
+    comments = _suppressions(source, here) if with_comments else ()
+    return (*_fixes(here), *_fixes_of_rules(diagnostics, here), *comments)
 
 
 def _concerned(

@@ -31,6 +31,8 @@ _KINDS: dict[ActionSort, types.CodeActionKind] = {
     "raise": types.CodeActionKind.QuickFix,
     "rewrite": types.CodeActionKind.RefactorRewrite,
 }
+_WITH_SLASHES = ("cuda", "cpp", "rust", "mlir")
+"""The languages with `//` comments."""
 _FIX_ALL = types.CodeActionKind.SourceFixAll
 
 
@@ -59,7 +61,13 @@ def on_code_action_in_blocks(
     found: list[Action] = []
     if _wants_actions(only) and findings.diagnostics:
         asked = _asked(view.convert, findings.diagnostics, params.context.diagnostics)
-        found += finding_actions(view.snapshot.source, findings.diagnostics, span, asked)
+        found += finding_actions(
+            view.snapshot.source,
+            findings.diagnostics,
+            span,
+            asked,
+            with_comments=view.file.language.name in _WITH_SLASHES,
+        )
     return _actions(view.convert, view.snapshot.version, found, findings.diagnostics, only)
 
 
