@@ -46,7 +46,7 @@ export class KernelItem extends vscode.TreeItem {
         : ([['Registers', estimate, 'chip']] as [string, string, string][])),
       ['Occupancy', occupancy(kernel).replace(' occupancy', ''), 'graph-line'],
       ['Limited by', kernel.occupancy.limiters?.join(', ') || 'nothing', 'arrow-down'],
-      ['Block', `${kernel.threadsPerBlock ?? '?'} threads (${kernel.threadsSource ?? 'unknown'})`, 'layout'],
+      ['Block', kernel.threadsPerBlock === null ? 'not fixed' : `${kernel.threadsPerBlock} threads (${kernel.threadsSource ?? 'unknown'})`, 'layout'],
       ['Shared memory', bytes(kernel.sharedBytes), 'database'],
       ['Dynamic shared', dynamicShared(kernel.dynamicShared), 'database'],
       ['Local memory', bytes(kernel.localBytes), 'database'],
