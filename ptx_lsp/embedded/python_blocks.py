@@ -16,6 +16,7 @@ from ptx_lsp.embedded.llvm_constraints import (
     llvm_template,
 )
 from ptx_lsp.embedded.mapped_text import MappedText
+from ptx_lsp.embedded.python_literals import unwritable
 from ptx_lsp.embedded.python_strings import Alternative, PythonStrings
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Span
@@ -89,10 +90,18 @@ class Draft(NamedTuple):
     """The parts of a block whose template is known."""
 
     call: Call
+    """The call of the function of the host, or of one that passes its arguments on to that."""
+    inner: Call
+    """The call of the function of the host."""
     text: MappedText
     """The template as written."""
     constraints: MappedText | None
     """The constraints as written; None if there are none, or not known."""
+
+    def argument(self, position: int, *names: str) -> Node | None:
+        """An argument of the function of the host."""
+        node = self.inner.argument(position, *names)
+        return _passed_on(self.call, self.inner, node)
 
 
 Reader: TypeAlias = Callable[[PythonStrings, Draft], "Block | None"]
@@ -109,29 +118,83 @@ def blocks(
     """The blocks of the calls of functions: one for each text that the template may be."""
     strings = PythonStrings(text.source.data)
     seen: set[tuple[Span, bytes]] = set()
-    for call in calls(text, names):
-        known = text.known.get((host, call.start))
+    for inner in calls(text, names):
+        known = text.known.get((host, inner.start))
         if known is not None:
             yield known
             continue
-        node = template(call)
+        node = template(inner)
         if node is None:
             continue
-        others = constraint_string(call)
-        described = strings.alternatives(others) if others is not None else []
-        for one in strings.alternatives(node):
-            read = strings.text(one.parts)
-            if read is None or not read.data.strip():
-                continue
+        for call in (inner, *_forwarding(text, inner, node)):
+            others = _passed_on(call, inner, constraint_string(inner))
+            for draft in _drafts(strings, call, inner, _passed_on(call, inner, node), others):
+                key = (
+                    _extent(draft.text),
+                    draft.constraints.data if draft.constraints is not None else b"",
+                )
+                if key not in seen and (block := reader(strings, draft)) is not None:
+                    seen.add(key)
+                    yield block
+
+
+def _drafts(
+    strings: PythonStrings,
+    call: Call,
+    inner: Call,
+    template: Node | None,
+    constraint_string: Node | None,
+) -> Iterator[Draft]:
+    if template is None:
+        return
+    described = strings.alternatives(constraint_string) if constraint_string is not None else []
+    for one in strings.alternatives(template):
+        read = strings.text(one.parts)
+        if read is not None and read.data.strip():
             said = _suiting(one, described)
             written = strings.text(said.parts, has_statements=False) if said is not None else None
-            key = _extent(read), written.data if written is not None else b""
-            if (
-                key not in seen
-                and (block := reader(strings, Draft(call, read, written))) is not None
-            ):
-                seen.add(key)
-                yield block
+            yield Draft(call, inner, read, written)
+
+
+def _forwarding(text: HostText, call: Call, template: Node) -> Iterator[Call]:
+    """The calls of the function around `call` that has the template as a parameter."""
+    function = _function_around(call)
+    if function is None or template.type != "identifier":
+        return
+    name = function.child_by_field_name("name")
+    if name is not None and name.text is not None and template.text in _parameters(function):
+        for one in calls(text, re.compile(rb"\b%b\b(?=\s*\()" % re.escape(name.text))):
+            if _function_around(one) != function:
+                yield one
+
+
+def _passed_on(call: Call, inner: Call, node: Node | None) -> Node | None:
+    """What `call` passes for an argument of `inner`, which is in the function called."""
+    if call == inner or node is None or node.type != "identifier":
+        return node
+    function = _function_around(inner)
+    parameters = _parameters(function) if function is not None else []
+    if node.text not in parameters:
+        return node
+    return call.argument(parameters.index(node.text), node.text.decode())
+
+
+def _function_around(call: Call) -> Node | None:
+    node = call.node.parent
+    while node is not None and node.type not in ("function_definition", "class_definition"):
+        node = node.parent
+    return node if node is not None and node.type == "function_definition" else None
+
+
+def _parameters(function: Node) -> list[bytes]:
+    """The names of the parameters of a function."""
+    parameters = function.child_by_field_name("parameters")
+    found: list[bytes] = []
+    for one in parameters.named_children if parameters is not None else ():
+        name = one.child_by_field_name("name") or (one.named_children or [one])[0]
+        if name.type == "identifier" and name.text is not None:
+            found.append(name.text)
+    return found
 
 
 def _extent(text: MappedText) -> Span:
@@ -151,10 +214,10 @@ def llvm_operands(strings: PythonStrings, draft: Draft, inputs: Node | None) -> 
     """The operands of a block with constraints of LLVM, which are passed the elements of a list."""
     if draft.constraints is None:
         return NO_CONSTRAINTS
-    passed = elements(strings, inputs)
+    found = elements(strings, inputs)
     count = sum(one.access != "write" for one in constraints(draft.constraints).operands)
     return constraints(
-        draft.constraints, passed if passed is not None and len(passed) == count else None
+        draft.constraints, found if found is not None and len(found) == count else None
     )
 
 
@@ -211,6 +274,8 @@ def block_of(
     if not text.pieces:
         return None
     call, template = draft.call.node, _extent(draft.text)
+    if draft.call != draft.inner:
+        found = _at_call(found, call)
     spans = [template, *(one.constraint_span for one in found.operands)]
     spans += [one.expression_span for one in found.operands]
     spans += [one.span for one in found.clobbers]
@@ -241,14 +306,35 @@ def _is_context_free(draft: Draft, start: int, end: int) -> bool:
         start == call.start_byte
         and end == call.end_byte
         and draft.constraints is not None
-        and not draft.text.holes
-        and not draft.constraints.holes
+        and not any(
+            piece.kind == "hole" or piece.encode is unwritable
+            for piece in (*draft.text.pieces, *draft.constraints.pieces)
+        )
     )
 
 
-def flag(call: Call, default: bool, position: int, *names: str) -> bool:
+def _at_call(found: Constraints, call: Node) -> Constraints:
+    """Operands without the places that are in another function."""
+
+    def place(span: Span) -> Span:
+        is_inside = call.start_byte <= span.start and span.end <= call.end_byte
+        return span if is_inside else Span(call.start_byte, call.start_byte)
+
+    operands = tuple(
+        one._replace(
+            constraint_span=place(one.constraint_span),
+            expression=one.expression if place(one.expression_span) == one.expression_span else "",
+            expression_span=place(one.expression_span),
+        )
+        for one in found.operands
+    )
+    clobbers = tuple(one._replace(span=place(one.span)) for one in found.clobbers)
+    return found._replace(operands=operands, clobbers=clobbers)
+
+
+def flag(draft: Draft, default: bool, position: int, *names: str) -> bool:
     """The value of a flag; True if it is unknown."""
-    node = call.argument(position, *names)
+    node = draft.argument(position, *names)
     if node is None:
         return default
     return node.type not in ("false", "none")

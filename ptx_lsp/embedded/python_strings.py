@@ -126,11 +126,21 @@ def _unwrapped(node: Node) -> Node:
             inner = next((one for one in node.named_children if one.type != "comment"), None)
         elif node.type == "call":
             inner = _unchanged(node)
+        elif node.type == "string":
+            inner = _only_interpolated(node)
         else:
             return node
         if inner is None:
             return node
         node = inner
+
+
+def _only_interpolated(string: Node) -> Node | None:
+    """The expression of a literal that has nothing else, as `f"{x}"`."""
+    if len(string.children) != 3 or string.children[1].type != "interpolation":
+        return None
+    only = string.children[1]
+    return only.child_by_field_name("expression") if len(only.children) == 3 else None
 
 
 def _unchanged(call: Node) -> Node | None:

@@ -227,3 +227,43 @@ def test_unknown_statements_may_declare_names_and_open_blocks() -> None:
 def test_an_unknown_number_of_registers_is_enough() -> None:
     text = 'llvm.inline_asm(None, [], f".reg .b32 t<{n}>; mov.b32 t7, 1; mov.b32 $0, t7;", "=r")\n'
     assert findings(text, ".py") == []
+
+
+WRAPPED = """
+def _asm(result, ptx: str, constraints, args, *, loc=None):
+    return llvm.inline_asm(result, args, ptx, constraints, has_side_effects=False, loc=loc)
+
+def _unary(asm, x):
+    return llvm.inline_asm(T.f32(), [x.ir_value()], asm, "=f,f,~{memory}", has_side_effects=True)
+
+a = _asm(T.i32(), "adds.u32 $0, $1, 1;", "=r,r", [x + 1])
+b = _unary(asm="rcp.approx.ftz.f32 $0, $1;", x=y)
+"""
+
+
+def test_functions_that_pass_their_arguments_on() -> None:
+    first, second = read(WRAPPED, ".py").blocks
+    assert operands_of(first) == [("$0", ".b32", "write", ""), ("$1", ".b32", "read", "x + 1")]
+    assert operands_of(second) == [("$0", ".f32", "write", ""), ("$1", ".f32", "read", "")]
+    assert (first.is_volatile, second.is_volatile) == (False, True)
+    assert second.clobbers_memory
+    assert WRAPPED[first.start :].startswith('_asm(T.i32(), "adds')
+    assert errors(WRAPPED) == [("unknown-opcode", "adds")]
+    check_places(read(WRAPPED, ".py"))
+
+
+def test_a_block_that_depends_on_a_name_is_not_kept_after_an_edit() -> None:
+    text = 'OP = "add"\nllvm.inline_asm(None, [], f"{OP}.u32 $0, 1, 1;", "=r")\n'
+    assert not block_in(text, ".py").is_context_free
+    assert block_in(text.replace("{OP}", "add"), ".py").is_context_free
+
+
+def test_a_literal_that_only_interpolates_a_name() -> None:
+    text = 'P = "mov.b32 $0, 1;"\nllvm.inline_asm(None, [], f"{P}", f"=r")\n'
+    block = block_in(text, ".py")
+    assert block.start + block.text.host_offset(0) == text.index("mov")
+
+
+def test_pytorch() -> None:
+    text = 'y = inline_asm_elementwise(a, asm_str="mov.b32 $0, $1;", constraints="=r,r", dtype=t)\n'
+    assert block_in(text, ".py").text.data == b"mov.b32 $0, $1;"

@@ -33,7 +33,7 @@ _STRINGS = ("string", "concatenated_string", "parenthesized_expression", "binary
 
 
 def blocks(text: HostText) -> Iterator[Block]:
-    """The `asm` statements in strings, except in documentation and in comparisons."""
+    """The `asm` statements in strings, except in documentation."""
     if text.tree is None:
         return
     strings = PythonStrings(text.source.data)
@@ -52,7 +52,7 @@ def blocks(text: HostText) -> Iterator[Block]:
         whole = _whole(node)
         end = whole.end_byte
         above = whole.parent
-        if above is not None and above.type in ("expression_statement", "comparison_operator"):
+        if above is not None and above.type == "expression_statement":
             continue
         source = _source(strings, whole)
         if source is not None and _STATEMENT.search(source.data) is not None:

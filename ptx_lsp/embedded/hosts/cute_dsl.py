@@ -27,8 +27,8 @@ def blocks(text: HostText) -> Iterator[Block]:
 
 
 def _block(strings: PythonStrings, draft: Draft) -> Block | None:
-    found = llvm_operands(strings, draft, draft.call.argument(1, "operands_", "operands"))
-    return llvm_block("cute-dsl", draft, found, flag(draft.call, False, 4, "has_side_effects"))
+    found = llvm_operands(strings, draft, draft.argument(1, "operands_", "operands"))
+    return llvm_block("cute-dsl", draft, found, flag(draft, False, 4, "has_side_effects"))
 
 
 HOST = Host("cute-dsl", ("python",), (b"inline_asm",), blocks)

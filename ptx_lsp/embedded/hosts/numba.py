@@ -28,7 +28,7 @@ def blocks(text: HostText) -> Iterator[Block]:
 
 def _block(strings: PythonStrings, draft: Draft) -> Block | None:
     found = llvm_operands(strings, draft, None)
-    return llvm_block("numba", draft, found, flag(draft.call, False, 3, "side_effect"))
+    return llvm_block("numba", draft, found, flag(draft, False, 3, "side_effect"))
 
 
 HOST = Host("numba", ("python",), (b"InlineAsm",), blocks)

@@ -1,4 +1,4 @@
-"""`inline_asm_elementwise` of Triton, and `elementwise_inline_asm` of Pallas, which is the same.
+"""`inline_asm_elementwise` of Triton, and those of Pallas and PyTorch, which are the same.
 
 With `pack`, elements of less than 32 bits are packed in registers: then the constraints do not describe the
 arguments one by one.
@@ -7,7 +7,6 @@ arguments one by one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptx_lsp.embedded import python_blocks
 from ptx_lsp.embedded.block import Block
@@ -15,9 +14,6 @@ from ptx_lsp.embedded.host import Host, HostText
 from ptx_lsp.embedded.python_blocks import Draft, llvm_block, llvm_operands
 from ptx_lsp.embedded.python_strings import PythonStrings
 from ptx_lsp.lazy_pattern import lazy_pattern
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 _NAMES = lazy_pattern(rb"\b(?:inline_asm_elementwise|elementwise_inline_asm)\b(?=\s*\()")
 
@@ -28,18 +24,18 @@ def blocks(text: HostText) -> Iterator[Block]:
         text,
         "triton",
         _NAMES,
-        lambda call: call.argument(0, "asm"),
+        lambda call: call.argument(0, "asm_str", "asm"),
         lambda call: call.argument(1, "constraints"),
         _block,
     )
 
 
 def _block(strings: PythonStrings, draft: Draft) -> Block | None:
-    call = draft.call
-    inputs: Node | None = call.argument(2, "args")
-    found = llvm_operands(strings, draft, inputs)
-    pure = call.argument(4, "is_pure")
-    is_pure = pure is not None and pure.type == "true"
+    found = llvm_operands(strings, draft, draft.argument(2, "args"))
+    pure = draft.argument(4, "is_pure")
+    is_pure = (
+        pure.type == "true" if pure is not None else "asm_str" in draft.inner.named
+    )  # of PyTorch
     return llvm_block("triton", draft, found, not is_pure)
 
 
