@@ -171,7 +171,7 @@ def test_an_input_tied_to_an_output_initialises_it() -> None:
 
 def test_predicates() -> None:
     text = 'llvm.inline_asm(T.i32(), [a], "@$1 mov.b32 $0, 1;", "=r,b")\n'
-    assert findings(text, ".py") == [("info", "uninitialised-output", "=r")]
+    assert findings(text, ".py") == [("hint", "uninitialised-output", "=r")]
 
 
 NVVM = """

@@ -20,7 +20,7 @@ def uninitialised_output(checked: CheckedBlock) -> Iterator[BlockFinding]:
     ## What it does
     Reports the first read of an operand that is declared as an output (`"=r"`) and not written on any path
     to the read (a warning), or not on every path (information). Outputs that are not written on every path
-    through the block are reported as information, too.
+    through the block are reported as hints.
 
     ## Why it matters
     The value of the variable does not reach the block: the register has an arbitrary value.
@@ -60,7 +60,7 @@ def uninitialised_output(checked: CheckedBlock) -> Iterator[BlockFinding]:
                     f"`{operand.name}` is not written on every path, but declared as an output only: "
                     "otherwise its value is undefined"
                 )
-                yield BlockFinding(operand.constraint_span, message, fix=fix, severity="info")
+                yield BlockFinding(operand.constraint_span, message, fix=fix, severity="hint")
             continue
         place = next(iter(known.mentions(operand, read.instruction)[::-1]), operand.constraint_span)
         related = (Related(operand.constraint_span, "declared as an output only here"),)
