@@ -6,8 +6,8 @@
    guard, it counts for all instructions. Both end when the guard's predicate is written again.
 3. On the taken edge of a guarded branch the guard is true; on the fall-through edge it is false. A register
    assigned on one of two paths that meet is therefore assigned for instructions under the guard of that path.
-4. `wgmma` may ignore the value of its accumulator, and `xor` and `sub` of a register with itself ignore that
-   register. These are not reads.
+4. `wgmma` may ignore the value of its accumulator, `xor` and `sub` of a register with itself ignore that
+   register, and `prmt` ignores a source of which its constant selects no byte. These are not reads.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
 from analyses.dataflow.ambiguous_registers import ambiguous_registers
 from analyses.dataflow.block_summary import block_summaries
+from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
@@ -257,4 +258,15 @@ class _Search:
             return tuple([one for one in reads if one not in self.flow.defs[step]])
         if opcode in _CANCELLING and len(reads) == 2 and reads[0] == reads[1]:
             return ()
+        if opcode == "prmt" and len(reads) == 2:
+            return self._selected(step, reads)
         return reads
+
+    def _selected(self, step: int, reads: tuple[int, ...]) -> tuple[int, ...]:
+        """The sources of a `prmt` of which a constant selects bytes."""
+        operands = self.flow.body.instructions[step].operands
+        selector = literal(operands[3]) if len(operands) == 4 else None
+        if selector is None or self.flow.kinds[step].shape.spelling != "prmt.b32":
+            return reads
+        selected = {(selector >> shift & 7) >> 2 for shift in (0, 4, 8, 12)}
+        return tuple([reads[source] for source in sorted(selected)])

@@ -26,7 +26,8 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
     Reports the first read of a register that is not written on any path to it (a warning), or not on
     every path (information). Reads and writes under the same guard are matched, and so are the sides of
     a branch and code guarded by its predicate. Parameters have values. An accumulator that `wgmma` does
-    not read, and `xor` of a register with itself, do not count as reads.
+    not read, `xor` of a register with itself, and a source of `prmt` of which a constant selects no byte
+    do not count as reads.
 
     ## Why it matters
     ptxas does not report it, and the register has an arbitrary value: results differ between runs,
