@@ -89,6 +89,11 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
     await open('gen.py', 'matmul_k');
     await inner().locator('#code .line').nth(60).click();
     await page.waitForTimeout(500);
+    const [text, behind] = await inner().locator('#code .line.selected').first().evaluate((one) => {
+      const { color, backgroundColor } = getComputedStyle(one);
+      return [color, backgroundColor].map((value) => Math.max(...value.match(/\d+/g).slice(0, 3).map(Number)));
+    });
+    assert.ok(Math.abs(text - behind) > 60, `text ${text} on ${behind}`);
     await editor.shot(`machine-code-${theme.split(' ').at(-2).toLowerCase()}`);
   });
 }
