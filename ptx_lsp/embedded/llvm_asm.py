@@ -22,6 +22,7 @@ _TOKEN: Final = lazy_pattern(
 )
 _QUALIFIERS: Final = (b"sideeffect", b"alignstack", b"inteldialect", b"unwind")
 _ESCAPE: Final = lazy_pattern(rb"\\(?:(?P<hex>[0-9a-fA-F]{2})|\\)")
+_NOT_IN_ARGUMENTS: Final = (b"=", b"call", b"define", b"ret")
 _OPENING: Final = (b"(", b"[", b"{", b"<")
 _CLOSING: Final = (b")", b"]", b"}", b">")
 _CONSTANT: Final = lazy_pattern(r"i\d+ (-?\d+)")
@@ -76,7 +77,9 @@ def _call(data: bytes, keyword: Span, tokens: Iterator[_Token]) -> AsmCall | Non
         return None
     passed, end = None, letters.span.end
     if opening is not None and opening.text == b"(":
-        passed, end = _arguments(data, opening.span.end, tokens)
+        found = _arguments(data, opening.span.end, tokens)
+        if found is not None:
+            passed, end = found
     return AsmCall(keyword, end, _inner(token), _inner(letters), is_volatile, passed)
 
 
@@ -88,19 +91,22 @@ def _inner(token: _Token) -> Span:
     return Span(token.span.start + 1, token.span.end - 1)
 
 
-def _arguments(data: bytes, start: int, tokens: Iterator[_Token]) -> tuple[tuple[Passed, ...], int]:
-    """The arguments from the opening parenthesis on, and the end of the closing one."""
+def _arguments(
+    data: bytes, start: int, tokens: Iterator[_Token]
+) -> tuple[tuple[Passed, ...], int] | None:
+    """The arguments from the opening parenthesis on, and the end of the closing one, if there is one."""
     found: list[Passed] = []
-    depth, end = 1, start
+    depth = 1
     for token in tokens:
+        if token.text in _NOT_IN_ARGUMENTS:
+            return None
         depth += (token.text in _OPENING) - (token.text in _CLOSING)
         if not depth or (depth == 1 and token.text == b","):
             _add(found, data, start, token.span.start)
             start = token.span.end
-        end = token.span.end
         if not depth:
-            break
-    return tuple(found), end
+            return tuple(found), token.span.end
+    return None
 
 
 def _add(found: list[Passed], data: bytes, start: int, end: int) -> None:

@@ -83,7 +83,7 @@ class Strings:
         return builder.text()
 
     def _add(self, builder: Builder, expression: list[Token], at: Span | None, depth: int) -> None:
-        for term in _terms(expression):
+        for term in _terms(_chosen(expression)):
             inner = _without_parentheses(term)
             if all(token.kind == "string" for token in term):
                 for token in term:
@@ -126,6 +126,17 @@ class Strings:
 
 
 _QUOTES: Final = lazy_pattern(rb"[rR]?(?:\"\"\"|'''|\"|')")
+
+
+def _chosen(expression: list[Token]) -> list[Token]:
+    """The first alternative of `a if condition else b`, otherwise the expression."""
+    depth = 0
+    for number, token in enumerate(expression):
+        if token.kind == "other":
+            depth += (token.text in _OPENING) - (token.text in _CLOSING)
+        elif not depth and number and token.text == b"if":
+            return expression[:number]
+    return expression
 
 
 def _terms(expression: list[Token]) -> list[list[Token]]:

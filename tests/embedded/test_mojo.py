@@ -51,10 +51,11 @@ def test_names_have_the_text_above_them() -> None:
     [
         ('op + " $0;"', b" $0;"),
         ('"add." + op', b"add._hole0"),
+        ('"ret;" if is_new() else "exit;"', b"ret;"),
         ('"add." + String(x, "y") + ";"', b"add._hole0;"),
     ],
 )
-def test_unknown_parts_are_holes(template: str, text: bytes) -> None:
+def test_parts_that_are_not_literals(template: str, text: bytes) -> None:
     call = f"inlined_assembly[{template}, T, constraints=letters](x)"
     block = block_in(call, ".mojo")
     assert block.text.data == text

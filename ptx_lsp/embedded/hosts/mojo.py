@@ -39,8 +39,9 @@ def _block(data: bytes, keyword: Token, language: str) -> Block | None:
     opening = next(following, None)
     passed: list[list[Token]] = []
     if opening is not None and opening.text == b"(":
-        passed, closing = bracketed(following)
-        end = closing or end
+        arguments, closing = bracketed(following)
+        if closing is not None:
+            passed, end = arguments, closing
     named = {one[0].text: one[2:] for one in parameters if len(one) > 2 and one[1].text == b"="}
     template = named.get(b"asm") or (parameters[0] if parameters else [])
     strings, of_letters = Strings(data), Strings(data)
