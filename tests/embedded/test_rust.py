@@ -127,6 +127,7 @@ def test_the_macro_of_cuda_oxide() -> None:
         ("%1", None, "read", "MODE"),
         ("%2", ".b32", "both", "x[0]"),
     ]
+    assert block.operands[0].constraint_at(0) is None, "no edit makes it `+r` or `=&r`"
     assert not block.is_volatile
     assert block.clobbers_memory
     assert wrong(OXIDE, ".rs") == {".gl"}

@@ -84,7 +84,7 @@ def _block(text: HostText, call: MacroCall) -> Block | None:
 
 
 def _operand(data: bytes, nodes: list[Node], name: str, access: Access) -> Operand:
-    constraint, span = _string(data, nodes[1])
+    constraint, _ = _string(data, nodes[1])
     passed = nodes[2:]
     behind = Span(nodes[1].end_byte, nodes[1].end_byte)
     return Operand(
@@ -92,7 +92,7 @@ def _operand(data: bytes, nodes: list[Node], name: str, access: Access) -> Opera
         REGISTER_TYPES.get(constraint.strip("=+&")),
         access,
         constraint,
-        span,
+        Span(nodes[1].start_byte, nodes[1].end_byte),  # it takes neither `=&r` nor another direction
         text_of(data, passed),
         span_of(passed) if passed else behind,
         early_clobber="&" in constraint,
