@@ -21,6 +21,7 @@ _STATEMENT: Final = lazy_pattern(
     rb"(?:^|[;{}:\n])\s*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifiers>(?:\.[\w:]*)*)|\.reg\b"
 )
 _WITHOUT_MODIFIERS: Final = frozenset((b"bra", b"brkpt", b"exit", b"ret", b"trap"))
+_STATE_SPACES: Final = frozenset(("const", "global", "local", "param", "shared"))
 _OF_DEVICES: Final = ("cuda", "python")
 """Languages whose inline assembly is mostly PTX."""
 
@@ -62,10 +63,13 @@ def _is_of_ptx(constraint: str, language: str) -> bool:
 
 
 def _is_instruction(opcode: str, modifiers: str) -> bool:
-    """Whether PTX has an opcode, and with it one of the modifiers."""
-    return opcode in _opcodes() and any(
-        describe(opcode, f".{modifier}") is not None for modifier in modifiers[1:].split(".")
-    )
+    """Whether PTX has an opcode, and with it one of the modifiers; or whether one is a state space, which no
+    other machine writes so.
+    """
+    words = modifiers[1:].split(".")
+    if not _STATE_SPACES.isdisjoint(words):
+        return True
+    return opcode in _opcodes() and any(describe(opcode, f".{word}") is not None for word in words)
 
 
 @cache

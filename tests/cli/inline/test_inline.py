@@ -32,6 +32,11 @@ def test_finding_at_its_place(lint: Lint, tmp_path: Path) -> None:
     assert done.out == f"{path}:2:44: error[operand-count] expected 2 operands (`d, sreg`), found 3\n"
 
 
+def test_unknown_instruction_in_a_header(lint: Lint, tmp_path: Path) -> None:
+    text = 'inline void f(int x) { asm volatile("setctarank.shared.u32 %0, %0, 1;" :: "r"(x)); }'
+    assert "unknown-opcode" in lint(source(tmp_path, text, "a.h"), "--format", "concise").out
+
+
 def test_json(lint: Lint, tmp_path: Path) -> None:
     path = source(tmp_path, f"void f(int x) {{\n  {BAD}}}\n")
     (file,) = json.loads(lint(path, "--format", "json").out)["files"]
