@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
@@ -58,15 +59,15 @@ class BlockAccesses:
                         yield span
 
 
-def block_instructions(checked: CheckedBlock) -> list[int]:
+def block_instructions(checked: CheckedBlock) -> range:
     """The numbers of the instructions that stand in the block."""
-    start, end = checked.virtual.start, checked.virtual.end
     function = checked.function
-    return [
-        number
-        for number, node in enumerate(function.body.instructions)
-        if start <= function.span(node).start < end
-    ]
+    nodes = function.body.instructions
+    first, end = (
+        bisect_left(nodes, offset, key=lambda node: function.span(node).start)
+        for offset in (checked.virtual.start, checked.virtual.end)
+    )
+    return range(first, end)
 
 
 def accesses(checked: CheckedBlock) -> BlockAccesses | None:

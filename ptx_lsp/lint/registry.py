@@ -19,13 +19,14 @@ def all_rules() -> tuple[Rule, ...]:
 
 def rules_of(modules: Iterable[str]) -> tuple[Rule, ...]:
     """The rules in some modules of the package `rules`, by code."""
-    found = [
-        value
-        for name in modules
-        for value in vars(importlib.import_module(f"{rules.__name__}.{name}")).values()
-        if isinstance(value, Rule)
-    ]
+    found = [rule for name in modules for rule in _rules_in(name)]
     return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+@cache
+def _rules_in(module: str) -> list[Rule]:
+    values = vars(importlib.import_module(f"{rules.__name__}.{module}")).values()
+    return [value for value in values if isinstance(value, Rule)]
 
 
 def default_rules() -> tuple[Rule, ...]:

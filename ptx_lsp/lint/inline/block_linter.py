@@ -94,9 +94,9 @@ class BlockLinter:
         if certain:
             return certain, True
         for candidates in (self._project, _possible() if guard is None else _all()):
-            kept = tuple(one for one in candidates if guard is None or str(one) in guard.possible)
+            kept = [one for one in candidates if guard is None or str(one) in guard.possible]
             if kept:
-                return kept, False
+                return _likely_first(kept, block), False
         return (), False
 
     def checked(self, block: Block) -> CheckedBlock:
@@ -143,6 +143,19 @@ class BlockLinter:
         for rule in self._block_rules:
             found += self._rules.judged(_run(rule, checked))
         return checked, tuple(found)
+
+
+def _likely_first(targets: list[Target], block: Block) -> tuple[Target, ...]:
+    """The targets, and first the one that the block needs: the others would be tried in vain."""
+    for word, name in _SPECIFIC.items():
+        if word in block.text.data:
+            targets.sort(key=lambda one: str(one) != name)
+            break
+    return tuple(targets)
+
+
+_SPECIFIC: Final = {b"wgmma": "sm_90a", b"tcgen05": "sm_100a", b"block_scale": "sm_120a"}
+"""Words of instructions that only some targets have."""
 
 
 @cache

@@ -173,7 +173,7 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
                 ((found.place, f"`{name}` is declared here"),),
             )
     close = None
-    if guess:
+    if guess and not name[1:].isdecimal():  # that is an operand of inline assembly
         close = similar_name(name, chain(scope.all_names(), function.module.names))
         close = close or _special_register(name)
     message = f"`{name}` is not declared"
