@@ -94,3 +94,10 @@ def test_an_argument_in_triton_that_is_not_named() -> None:
         'tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r,r", [x, y], dtype=t, is_pure=True, pack=1)\n'
     )
     assert [rule for _, rule, _ in findings(text, ".py")] == ["unused-operand"]
+
+
+def test_assembly_under_a_condition_on_the_gpu_is_ptx() -> None:
+    text = 'void f() { asm volatile("setctarank.shared.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c)); }\n'
+    assert findings(text, ".h") == []
+    guarded = f"#if __CUDA_ARCH__ >= 800\n{text}#endif\n"
+    assert ("error", "unknown-opcode", "setctarank") in findings(guarded, ".h")

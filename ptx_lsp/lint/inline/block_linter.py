@@ -206,13 +206,22 @@ def _merged(verdicts: list[Verdict], targets: tuple[Target, ...]) -> Verdict:
     having: dict[Diagnostic, list[str]] = {}
     for target, found in zip(targets, verdicts, strict=True):
         for one in dict.fromkeys(found):
-            having.setdefault(one, []).append(str(target))
-    return tuple(
-        one
-        if len(names) == len(targets)
-        else one._replace(message=f"{one.message} ({', '.join(names)} only)")
-        for one, names in having.items()
-    )
+            general = one._replace(message=one.message.replace(f"`{target}`", _TARGET))
+            having.setdefault(general, []).append(str(target))
+    return tuple(_naming(one, names, len(names) == len(targets)) for one, names in having.items())
+
+
+_TARGET: Final = "`{target}`"
+
+
+def _naming(found: Diagnostic, names: list[str], are_all: bool) -> Diagnostic:
+    """A finding for the targets with these names, whose message has a place for them, or else says that only
+    they have it.
+    """
+    message = found.message.replace(_TARGET, ", ".join(f"`{name}`" for name in names))
+    if message == found.message and not are_all:
+        message += f" ({', '.join(names)} only)"
+    return found._replace(message=message)
 
 
 def _moved(found: Diagnostic, by: int) -> Diagnostic:

@@ -27,8 +27,8 @@ _OF_DEVICES: Final = ("cuda", "python")
 
 
 def is_foreign(block: Block) -> bool:
-    """Whether a block is not PTX. In CUDA and Python it is PTX if anything looks like an instruction with a
-    modifier; in languages for other machines, one must exist.
+    """Whether a block is not PTX. In CUDA and Python, and where a condition holds only for GPUs, it is PTX if
+    anything looks like an instruction with a modifier; in languages for other machines, one must exist.
     """
     if block.is_ptx:
         return False
@@ -37,7 +37,7 @@ def is_foreign(block: Block) -> bool:
         return True
     if block.language == "rust" and not _RUST_CLASSES.isdisjoint(constraints):
         return False
-    is_device = block.language in _OF_DEVICES
+    is_device = block.language in _OF_DEVICES or (block.guard is not None and bool(block.guard.certain))
     for match in _STATEMENT.finditer(block.text.data):
         opcode = match["opcode"]
         if opcode is None or (

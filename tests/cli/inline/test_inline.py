@@ -87,7 +87,7 @@ def test_targets(lint: Lint, tmp_path: Path) -> None:
     assert lint(path).status == 0
     assert "requires PTX ISA 7.8 and sm_90" in lint(path, "--target", "sm_80").out
     only_one = lint(path, "--targets", "sm_80,sm_90", "--format", "concise").out
-    assert "(sm_80 only)" in only_one
+    assert "not supported on `sm_80`; it requires" in only_one
 
 
 def test_targets_of_the_build(lint: Lint, tmp_path: Path) -> None:
@@ -129,3 +129,10 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, lint: Lint) -> None:
 
     monkeypatch.setattr(sys, "stdin", Stream())
     assert lint("-", "--stdin-filename", "a.cu").status == 1
+
+
+def test_a_finding_for_several_targets_names_them_once(lint: Lint, tmp_path: Path) -> None:
+    path = source(tmp_path, 'void f() { asm volatile("barrier.cluster.wait;" ::: "memory"); }\n')
+    found = lint(path, "--targets", "sm_70,sm_80,sm_90", "--format", "concise").out
+    assert found.count("needs-target") == 1
+    assert "not supported on `sm_70`, `sm_80`; it requires" in found
