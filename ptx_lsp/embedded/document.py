@@ -67,6 +67,16 @@ class HostDocument:
         }
         return HostDocument(source, self.language, self.off, Previous(tree, kept))
 
+    def comment_mark(self, line: int) -> bytes:
+        """The beginning of a comment at the end of a line, which may be in the text of a block."""
+        end = self.source.line_span(line).end
+        block = self.block_at(end)
+        at = end - block.start if block is not None else 0
+        for piece in block.text.pieces if block is not None else ():
+            if piece.host.start <= at < piece.host.end and (piece.kind == "same" or piece.host.start == at):
+                return b"//"
+        return self.language.comment.encode()
+
     def block_at(self, offset: int) -> Block | None:
         """The block that contains `offset`."""
         index = bisect_right(self.blocks, offset, key=lambda block: block.start) - 1

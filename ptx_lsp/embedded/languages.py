@@ -13,13 +13,15 @@ if TYPE_CHECKING:
 
 class Language(NamedTuple):
     """A language. `suffixes` are the endings of its files, `ids` its identifiers in the Language Server
-    Protocol, and `grammar` the Python package with its tree-sitter grammar, if there is one.
+    Protocol, and `grammar` the Python package with its tree-sitter grammar, if there is one. `comment` begins
+    comments up to the end of the line.
     """
 
     name: str
     suffixes: tuple[str, ...]
     ids: tuple[str, ...]
     grammar: str | None
+    comment: str = "//"
 
 
 LANGUAGES: Final = (
@@ -30,12 +32,12 @@ LANGUAGES: Final = (
         ("c", "cpp", "objective-cpp"),
         "tree_sitter_cuda",
     ),
-    Language("python", (".py",), ("python",), "tree_sitter_python"),
+    Language("python", (".py",), ("python",), "tree_sitter_python", "#"),
     Language("rust", (".rs",), ("rust",), "tree_sitter_rust"),
-    Language("julia", (".jl",), ("julia",), "tree_sitter_julia"),
-    Language("llvm", (".ll",), ("llvm", "llvm-ir"), None),
+    Language("julia", (".jl",), ("julia",), "tree_sitter_julia", "#"),
+    Language("llvm", (".ll",), ("llvm", "llvm-ir"), None, ";"),
     Language("mlir", (".mlir",), ("mlir",), None),
-    Language("mojo", (".mojo", ".🔥"), ("mojo",), None),
+    Language("mojo", (".mojo", ".🔥"), ("mojo",), None, "#"),
 )
 _BY_SUFFIX: Final = {suffix: one for one in LANGUAGES for suffix in one.suffixes}
 _BY_NAME: Final = {one.name: one for one in LANGUAGES}

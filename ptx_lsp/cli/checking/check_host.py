@@ -33,7 +33,7 @@ def check_host(path: str, source: Source, settings: Settings) -> FileReport:
     if settings.fix and document.blocks:
         document, fixed = _mended(document, linter, settings)
     source = document.source
-    comments = Suppressions(source)
+    comments = Suppressions(source, language.comment.encode())
     found = list(reported(comments.kept(linter.diagnostics(document)), source))
     if document.blocks:
         names = settings.rules.names
@@ -67,7 +67,8 @@ def _mended(
     """The document after the fixes of what is found and not silenced."""
 
     def judge(document: HostDocument) -> list[Diagnostic]:
-        return list(suppressed(linter.diagnostics(document), document.source, settings.rules.names))
+        mark = document.language.comment.encode()
+        return list(suppressed(linter.diagnostics(document), document.source, settings.rules.names, mark))
 
     def edited(document: HostDocument, edits: Collection[Edit]) -> HostDocument:
         return HostDocument(text_edited(document.source, edits), document.language, document.off)

@@ -10,6 +10,8 @@ from pathlib import Path
 from ptx_lsp.cli.files import replace
 from ptx_lsp.cli.inputs import Input, read
 from ptx_lsp.cli.output import write_bytes
+from ptx_lsp.embedded.document import HostDocument
+from ptx_lsp.embedded.languages import language_named
 from ptx_lsp.lint.configuration.suppression import insertion
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.report import FileReport
@@ -59,8 +61,10 @@ def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
         if not lines:
             continue
         source = Source(read(one))
+        host = HostDocument(source, language_named(file.language)) if file.language is not None else None
         for line, names in sorted(lines.items(), reverse=True):
-            source = source.edited(insertion(source, line, dict.fromkeys(names)))
+            mark = host.comment_mark(line) if host is not None else b"//"
+            source = source.edited(insertion(source, line, dict.fromkeys(names), mark))
         replace(file.path, source.data)
         added += len(lines)
     yield f"Added {_number(added, 'comment')}."

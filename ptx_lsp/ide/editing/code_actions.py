@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
@@ -47,7 +47,7 @@ def code_actions(
             Action(title, "raise", edits, tuple(one for one in here if one.rule in _NEEDS))
             for title, edits in target_actions(module, here)
         ]
-    found += _suppressions(source, here)
+    found += _suppressions(source, here, lambda line: b"//")
     found += spelling_actions(module, span)
     return tuple(found)
 
@@ -57,14 +57,13 @@ def finding_actions(
     diagnostics: Sequence[Diagnostic],
     span: Span,
     asked: Sequence[Diagnostic] = (),
-    *,
-    with_comments: bool,
+    comment_mark: Callable[[int], bytes] = lambda line: b"//",
 ) -> tuple[Action, ...]:
-    """The actions for findings alone, as for `code_actions`, in a text that need not be PTX. `with_comments`:
-    it has the same comments.
+    """The actions for findings alone, as for `code_actions`, in a text that need not be PTX. `comment_mark`
+    returns the beginning of a comment at the end of a line.
     """
     here = _concerned(source, diagnostics, span, asked)
-    comments = _suppressions(source, here) if with_comments else ()
+    comments = _suppressions(source, here, comment_mark)
     return (*_fixes(here), *_fixes_of_rules(diagnostics, here), *comments)
 
 
@@ -121,13 +120,17 @@ def _fixes_of_rules(
             yield Action("Apply all safe fixes", "fix all", fix_all(safe), safe)
 
 
-def _suppressions(source: Source, here: Sequence[Diagnostic]) -> Iterator[Action]:
+def _suppressions(
+    source: Source, here: Sequence[Diagnostic], comment_mark: Callable[[int], bytes]
+) -> Iterator[Action]:
     for rule in dict.fromkeys(one.rule for one in here if one.source == "ptx-lint"):
         found = tuple(one for one in here if one.rule == rule)
         line = source.line_of(found[0].span.start)
-        edit = insertion(source, line, [rule])
+        edit = insertion(source, line, [rule], comment_mark(line))
         yield Action(f"Ignore `{rule}` on this line", "suppress", (edit,), found)
-        at_top = Edit(0, 0, f"// ptx-lint: ignore-file[{rule}]{source.line_end()}".encode())
+        top = source.line_start(1) if source.data.startswith(b"#!") and source.line_count > 1 else 0
+        comment = f" ptx-lint: ignore-file[{rule}]{source.line_end()}".encode()
+        at_top = Edit(top, top, comment_mark(0) + comment)
         yield Action(f"Ignore `{rule}` in this file", "suppress", (at_top,), found)
 
 

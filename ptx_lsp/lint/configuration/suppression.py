@@ -6,6 +6,7 @@
 3. A rule is a name, a code, the prefix of a code, or `ALL`. Without brackets it applies to all rules. The
    text after the brackets is the reason, for people.
 4. A finding of several lines is suppressed in its first or last line.
+5. In languages with other comments than `//`, such as `#`, these count as well.
 
 Looking for comments is one search for `ptx-lint:`, so a file without any costs nothing more.
 """
@@ -32,11 +33,13 @@ from ptx_lsp.text import Edit, Source, Span
 
 _MARK = b"ptx-lint:"
 _WORDS = ("ignore", "ignore-file")
+_SLASHES = b"//"
 _COMMENT = lazy_pattern(
-    rb"(?P<open>//|/\*|^[ \t]*\*?)[ \t]*ptx-lint:[ \t]*(?P<word>[\w-]+)"
+    rb"(?P<open>//|/\*|[#;]|^[ \t]*\*?)[ \t]*ptx-lint:[ \t]*(?P<word>[\w-]+)"
     rb"[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?"
 )
 _OPENING = lazy_pattern(rb"//|/\*")
+_OTHER_MARKS = (b"#", b";")
 _STRING = lazy_pattern(rb'"(?:[^"\\\r\n]|\\.)*"?')
 
 
@@ -54,9 +57,11 @@ class Suppression(NamedTuple):
 class Suppressions:
     """The comments of one text, and which of them have suppressed something."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, mark: bytes = _SLASHES) -> None:
+        """`mark` begins the comments of the language."""
         self.source = source
-        self.found = tuple(_found(source))
+        self._mark = mark
+        self.found = tuple(_found(source, mark))
         self._used: set[tuple[Suppression, str]] = set()
         self._of_file = [one for one in self.found if one.word == "ignore-file"]
         self._of_line: dict[int | None, list[Suppression]] = {}
@@ -99,7 +104,7 @@ class Suppressions:
             message, left = self._fault(one, ran)
             if message is None or self._is_excused(one, rule):
                 continue
-            edit = _without(one, left, self.source)
+            edit = _without(one, left, self.source, self._mark)
             what = "Remove the comment" if not left else f"Keep only {_ticked(left)}"
             fix = Fix(what, (edit,), safe=True)
             yield Diagnostic(
@@ -143,13 +148,16 @@ class Suppressions:
 
 
 def suppressed(
-    diagnostics: Iterable[Diagnostic], source: Source, ran: Collection[str]
+    diagnostics: Iterable[Diagnostic],
+    source: Source,
+    ran: Collection[str],
+    mark: bytes = _SLASHES,
 ) -> list[Diagnostic]:
     """The diagnostics that no comment suppresses, and those about comments that suppress nothing, in order.
 
     `ran` are the names of the rules that were run.
     """
-    comments = Suppressions(source)
+    comments = Suppressions(source, mark)
     kept = list(comments.kept(diagnostics))
     for rule in unused_rules(ran):
         kept += comments.unused(rule, ran)
@@ -161,18 +169,20 @@ def unused_rules(ran: Collection[str]) -> list[Rule]:
     return list(rules_of(one.module for one in rule_index() if one.on_comments and one.name in ran))
 
 
-def insertion(source: Source, line: int, names: Iterable[str]) -> Edit:
-    """Inserts a comment that suppresses the rules `names` in a line, counted from 0."""
-    for one in _found(source):
+def insertion(
+    source: Source, line: int, names: Iterable[str], mark: bytes = _SLASHES
+) -> Edit:
+    """Inserts a comment that suppresses the rules `names` in a line, counted from 0, after `mark`."""
+    for one in _found(source, mark):
         if one.word == "ignore" and one.line == line and one.rules:
             everything = dict.fromkeys((*one.rules, *names))
             return Edit(*one.span, f"ptx-lint: ignore[{', '.join(everything)}]".encode())
     comment = f"ptx-lint: ignore[{', '.join(dict.fromkeys(names))}]"
-    at = _before_code(source, line)
+    at = _before_code(source, line) if mark == _SLASHES else None
     if at is not None:
         return Edit(at, at, f"/* {comment} */ ".encode())
     end = source.line_span(line).end
-    return Edit(end, end, f"  // {comment}".encode())
+    return Edit(end, end, b"  %b %b" % (mark, comment.encode()))
 
 
 def _before_code(source: Source, line: int) -> int | None:
@@ -197,7 +207,7 @@ def _naming(one: Suppression, rule: str, code: str) -> list[tuple[Suppression, s
     return [(one, word) for word in words if word in (rule, EVERY) or code.startswith(word)]
 
 
-def _found(source: Source) -> Iterator[Suppression]:
+def _found(source: Source, mark: bytes) -> Iterator[Suppression]:
     data = source.data
     at = data.find(_MARK)
     while at >= 0:
@@ -209,7 +219,9 @@ def _found(source: Source) -> Iterator[Suppression]:
             inside = match.start("word")
             if any(first <= inside < last for first, last in strings):
                 continue
-            yield _suppression(source, line, match)
+            if match["open"] in _OTHER_MARKS and match["open"] != mark:
+                continue
+            yield _suppression(source, line, match, mark)
         at = data.find(_MARK, end)
 
 
@@ -224,18 +236,18 @@ def _strings(text: bytes) -> Iterator[re.Match[bytes]]:
         at = max(match.end(), at + 1)
 
 
-def _suppression(source: Source, line: int, match: re.Match[bytes]) -> Suppression:
+def _suppression(source: Source, line: int, match: re.Match[bytes], mark: bytes) -> Suppression:
     start = source.line_span(line).start
     word = match["word"].decode()
     listed = (match["rules"] or b"").decode("utf-8", "replace")
     rules = tuple(name for name in re.split(r"[,\s]+", listed) if name)
-    mark = match.group().index(_MARK) + match.start()
-    span = Span(start + mark, start + match.end())
-    silenced = _silenced(source, line, match.start()) if word == "ignore" else None
+    first = match.group().index(_MARK) + match.start()
+    span = Span(start + first, start + match.end())
+    silenced = _silenced(source, line, match.start(), mark) if word == "ignore" else None
     return Suppression(span, word, rules, silenced)
 
 
-def _silenced(source: Source, line: int, column: int) -> int:
+def _silenced(source: Source, line: int, column: int, mark: bytes) -> int:
     """The line itself if it has code, else the next one with code."""
     start, end = source.line_span(line)
     before = source.data[start : start + column]
@@ -245,7 +257,7 @@ def _silenced(source: Source, line: int, column: int) -> int:
     if behind.startswith(b"/*") and b"*/" in behind:
         if _has_code(behind.partition(b"*/")[2]):
             return line
-    elif not behind.startswith(b"//"):  # a comment of several lines: after its end
+    elif not behind.startswith((_SLASHES, mark)):  # a comment of several lines: after its end
         close = source.data.find(b"*/", start + column)
         if close >= 0:
             line = source.line_of(close)
@@ -253,7 +265,7 @@ def _silenced(source: Source, line: int, column: int) -> int:
                 return line
     for later in range(line + 1, min(source.line_count, line + 1 + _FAR)):
         start, end = source.line_span(later)
-        if _has_code(source.data[start:end]):
+        if _has_code(source.data[start:end]) and not source.data[start:end].lstrip().startswith(mark):
             return later
     return line
 
@@ -275,14 +287,14 @@ def _has_code(text: bytes) -> bool:
     return at < len(text) and not text.startswith((b"//", b"*"), at)
 
 
-def _without(one: Suppression, left: list[str], source: Source) -> Edit:
+def _without(one: Suppression, left: list[str], source: Source, mark: bytes) -> Edit:
     """Takes the comment away, or the rules that are not in `left`."""
     if left:
         return Edit(*one.span, f"ptx-lint: {one.word}[{', '.join(left)}]".encode())
     line = source.line_of(one.span.start)
     start, end = source.line_span(line)
     text, column = source.data[start:end], one.span.start - start
-    opening = max(text.rfind(b"//", 0, column), text.rfind(b"/*", 0, column))
+    opening = max(text.rfind(one, 0, column) for one in (_SLASHES, b"/*", mark))
     if opening < 0:  # within a comment of several lines
         return Edit(one.span.start, end, b"")
     first, last = start + opening, end

@@ -31,8 +31,6 @@ _KINDS: dict[ActionSort, types.CodeActionKind] = {
     "raise": types.CodeActionKind.QuickFix,
     "rewrite": types.CodeActionKind.RefactorRewrite,
 }
-_WITH_SLASHES = ("cuda", "cpp", "rust", "mlir")
-"""The languages with `//` comments."""
 _FIX_ALL = types.CodeActionKind.SourceFixAll
 
 
@@ -66,7 +64,7 @@ def on_code_action_in_blocks(
             findings.diagnostics,
             span,
             asked,
-            with_comments=view.file.language.name in _WITH_SLASHES,
+            view.snapshot.document.comment_mark,
         )
     return _actions(view.convert, view.snapshot.version, found, findings.diagnostics, only)
 

@@ -155,7 +155,7 @@ def _diagnostics(
             return None
     if not snapshot.document.blocks:
         return []
-    comments = Suppressions(snapshot.source)
+    comments = Suppressions(snapshot.source, snapshot.document.language.comment.encode())
     kept = list(comments.kept(found))
     names = rules.names
     for rule in unused_rules(names):
