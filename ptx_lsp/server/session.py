@@ -251,11 +251,10 @@ class Session:
         found = await self.hosts.block_at(uri, position, with_expressions=with_expressions)
         if found is None:
             return None
-        settings, version = self.effective_settings(found.file), found.snapshot.version
-        measured = Measured("off")
+        file, snapshot, block, convert = found
+        settings, measured = self.effective_settings(file), Measured("off")
         return View(
-            found.file, found.block, version, found.convert, settings, self.client, measured,
-            found.convert.places,
+            file, block, snapshot.version, convert, settings, self.client, measured, convert.places
         )
 
     def effective_settings(self, file: ClientFile) -> EffectiveSettings:
@@ -369,11 +368,10 @@ class Session:
         """Analyses a file that has changed, or whose settings have."""
         if isinstance(file, HostFile):
             self.hosts.scheduler.schedule(file)
-        if not isinstance(file, OpenFile):
-            return
-        self.disassembling.forget(file)
-        self.measuring.schedule(file, self._choice(file))
-        self.scheduler.schedule(file)
+        elif isinstance(file, OpenFile):
+            self.disassembling.forget(file)
+            self.measuring.schedule(file, self._choice(file))
+            self.scheduler.schedule(file)
 
     def _choice(self, file: OpenFile) -> Choice:
         wanted = self.effective_settings(file)

@@ -37,6 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     server.chmod(0o755)
     (home / "init.lua").write_text(
         "vim.opt.runtimepath:prepend(vim.env.PTX_RUNTIME)\n"
+        "vim.opt.runtimepath:append(vim.env.PTX_RUNTIME .. '/after')\n"
         "vim.lsp.enable('ptx_lsp')\n"
         "vim.diagnostic.config({ virtual_text = true })\n"
         "vim.o.expandtab, vim.o.shiftwidth, vim.o.tabstop = true, 4, 4\n"
@@ -66,6 +67,36 @@ def report(home: Path) -> Json:
     )
     assert (home / "report.json").exists(), done.stderr
     return json.loads((home / "report.json").read_text())
+
+
+INLINE = r"""unsigned scaled(unsigned a) {
+  unsigned c;
+  asm volatile("{\n\t"
+      "mul.lo.u23 %0, %1, %1;\n\t}" : "=r"(c) : "r"(a));
+  return c;
+}
+"""
+
+
+def test_inline_ptx_beside_another_language(home: Path) -> None:
+    (home / "inline.c").write_text(INLINE)
+    (home / "plain.c").write_text("int twice(int x) { return 2 * x; }\n")
+    script = ROOT / "tests" / "server" / "editors" / "neovim_inline.lua"
+    command = [str(NVIM), "--clean", "--headless", "-u", str(home / "init.lua"), "-l", str(script)]
+    told = home / "inline.json"
+    more = {"PTX_REPORT": str(told), "PTX_FOLDER": str(home)}
+    subprocess.run(
+        command, env=environment(home) | more, capture_output=True, timeout=LIMIT, check=False
+    )
+    report: Json = json.loads(told.read_text())
+    assert at(report, "failure") is None
+    assert at(report, "attached") == ["ptx_lsp"]
+    assert at(report, "findings") == [[3, 13, "wrong-modifier"]]
+    assert "value `a`" in str(at(report, "hover", "contents", "value"))
+    assert at(report, "outside") is True
+    assert "ptx attribute" in str(at(report, "captures"))
+    assert at(report, "token") == "modifier"
+    assert at(report, "beside_plain") in ([], {}), "no inline PTX, no server"
 
 
 def test_the_whole_session_went_well(report: Json) -> None:
