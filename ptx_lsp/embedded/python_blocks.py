@@ -18,6 +18,7 @@ from ptx_lsp.embedded.llvm_constraints import (
 from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.embedded.python_literals import unwritable
 from ptx_lsp.embedded.python_strings import Alternative, PythonStrings
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Span
 
@@ -120,7 +121,7 @@ def blocks(
     seen: set[tuple[Span, bytes]] = set()
     for inner in calls(text, names):
         known = text.known.get((host, inner.start))
-        if known is not None:
+        if known is not None and _is_of(known, inner):
             yield known
             continue
         node = template(inner)
@@ -136,6 +137,12 @@ def blocks(
                 if key not in seen and (block := reader(strings, draft)) is not None:
                     seen.add(key)
                     yield block
+
+
+def _is_of(block: Block, call: Call) -> bool:
+    """Whether a block from before an edit is that of a call. In a call with an error it might be another."""
+    is_same_name = block.start + block.keyword.start == call.name.start_byte
+    return is_same_name and block.span.end == call.node.end_byte and not call.node.has_error
 
 
 def _drafts(
@@ -162,10 +169,23 @@ def _forwarding(text: HostText, call: Call, template: Node) -> Iterator[Call]:
     if function is None or template.type != "identifier":
         return
     name = function.child_by_field_name("name")
-    if name is not None and name.text is not None and template.text in _parameters(function):
-        for one in calls(text, re.compile(rb"\b%b\b(?=\s*\()" % re.escape(name.text))):
-            if _function_around(one) != function:
-                yield one
+    if name is None or name.text is None or template.text not in _parameters(function):
+        return
+    word = re.compile(rb"\b%b\b" % re.escape(name.text))
+    for one in (*calls(text, word), *_partial_calls(text, word)):
+        if _function_around(one) != function:
+            yield one
+
+
+def _partial_calls(text: HostText, names: re.Pattern[bytes]) -> Iterator[Call]:
+    """The calls of `partial` for functions, with the arguments of these."""
+    for call in calls(text, _PARTIAL):
+        function, *positional = call.positional or (call.name,)
+        if function != call.name and names.fullmatch(function.text or b""):
+            yield Call(call.node, function, tuple(positional), call.named)
+
+
+_PARTIAL = lazy_pattern(rb"\bpartial\b(?=\s*\()")
 
 
 def _passed_on(call: Call, inner: Call, node: Node | None) -> Node | None:
@@ -305,6 +325,7 @@ def _is_context_free(draft: Draft, start: int, end: int) -> bool:
     return (
         start == call.start_byte
         and end == call.end_byte
+        and not call.has_error
         and draft.constraints is not None
         and not any(
             piece.kind == "hole" or piece.encode is unwritable

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+from ptx_lsp.embedded.block import Block
+from ptx_lsp.text import Edit, Source
 from tests.embedded.reading import (
     block_in,
     check_edits,
@@ -267,3 +271,64 @@ def test_a_literal_that_only_interpolates_a_name() -> None:
 def test_pytorch() -> None:
     text = 'y = inline_asm_elementwise(a, asm_str="mov.b32 $0, $1;", constraints="=r,r", dtype=t)\n'
     assert block_in(text, ".py").text.data == b"mov.b32 $0, $1;"
+
+
+def test_partial_functions() -> None:
+    text = """
+def base(p, *, ptx: str = ""):
+    return llvm.inline_asm(T.i32(), [p], ptx, "=r,l", has_side_effects=True)
+
+first = partial(base, ptx="ld.global.u32 $0, [$1];")
+second = functools.partial(base, p, ptx="ld.globl.u32 $0, [$1];")
+"""
+    assert len(read(text, ".py").blocks) == 2
+    assert errors(text) == [("wrong-modifier", ".globl")]
+
+
+EVERYTHING = (
+    TRITON
+    + CUTE
+    + NUMBA
+    + NVVM
+    + WRAPPED
+    + "OP = \"add\"\nuse('''asm(\"mov.u32 a, 1;\" : \"=r\"(x));''')\n"
+)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_blocks_after_random_edits_are_those_of_a_fresh_start(seed: int) -> None:
+    rng = random.Random(seed)
+    text = EVERYTHING.encode()
+    document = read(text, ".py")
+    for _ in range(25):
+        start = rng.randrange(len(text) + 1)
+        end = min(len(text), start + rng.choice((0, 0, 1, 3, 20)))
+        new = rng.choice(
+            (
+                b"",
+                b'"',
+                b"'",
+                b"{",
+                b"}",
+                b"\\",
+                b"\n",
+                b"$1",
+                b"#",
+                b"f",
+                b"'''",
+                b"(",
+                b")",
+                b"x",
+                b"\xc3",
+            )
+        )
+        text = text[:start] + new + text[end:]
+        document = document.edited(Edit(start, end, new), Source(text))
+        fresh = read(text, ".py")
+        assert [_shape(one) for one in document.blocks] == [_shape(one) for one in fresh.blocks]
+
+
+def _shape(block: Block) -> tuple[object, ...]:
+    pieces = [(piece.start, piece.host, piece.kind) for piece in block.text.pieces]
+    places = block.keyword, block.template, block.start, block.length, block.is_volatile
+    return block.host, places, block.operands, block.clobbers, block.text.data, pieces
