@@ -109,6 +109,8 @@ class Block(NamedTuple):
     """The registers that other blocks of the file may declare for it."""
     shares_braces: bool = False
     """Whether its braces may have their counterparts in other blocks."""
+    is_enclosed: bool = False
+    """Whether it may stand in a scope that other blocks open and close."""
     is_context_free: bool = True
     """Whether it depends on nothing but its own characters."""
 

@@ -49,7 +49,7 @@ def scopes(text: bytes) -> Scopes:
 
 def joined(blocks: Sequence[Block]) -> list[Block]:
     """The blocks of a text, each with the names that others may declare for it, and with whether its braces
-    may have their counterparts in others.
+    may have their counterparts in others, or others enclose it.
     """
     found = [scopes(block.text.data) for block in blocks]
     exporting = {index: one.names for index, one in enumerate(found) if one.names}
@@ -58,10 +58,15 @@ def joined(blocks: Sequence[Block]) -> list[Block]:
     if not exporting and not (openers and closers):
         return list(blocks)
     made: list[Block] = []
+    depth = 0
     for index, (block, one) in enumerate(zip(blocks, found, strict=True)):
         outer = _NO_NAMES.union(*(names for other, names in exporting.items() if other != index))
         has_counterpart = bool(one.opened and closers and closers[-1] > index) or bool(
             one.closed and openers and openers[0] < index
         )
-        made.append(block._replace(outer_names=outer, shares_braces=has_counterpart))
+        is_enclosed = depth > 0 and closers[-1:] > [index]
+        depth = max(0, depth + one.opened - one.closed)
+        made.append(
+            block._replace(outer_names=outer, shares_braces=has_counterpart, is_enclosed=is_enclosed)
+        )
     return made

@@ -97,7 +97,15 @@ def test_an_argument_in_triton_that_is_not_named() -> None:
 
 
 def test_assembly_under_a_condition_on_the_gpu_is_ptx() -> None:
-    text = 'void f() { asm volatile("setctarank.shared.u32 %0, %1, %2;" : "=r"(a) : "r"(b), "r"(c)); }\n'
+    text = 'void f() { asm volatile("vmovd.wide %0, %1;" : "=r"(a) : "r"(b)); }\n'
     assert findings(text, ".h") == []
     guarded = f"#if __CUDA_ARCH__ >= 800\n{text}#endif\n"
-    assert ("error", "unknown-opcode", "setctarank") in findings(guarded, ".h")
+    assert ("error", "unknown-opcode", "vmovd") in findings(guarded, ".h")
+
+
+def test_names_in_a_scope_that_another_block_opens() -> None:
+    text = (
+        'void f() { asm("{ .reg .b32 t;"); asm(".reg .b32 u; mov.u32 u, %0; mov.u32 t, u;" :: "r"(a));'
+        ' asm("mov.u32 %0, t;" : "=r"(b)); asm("}"); }\n'
+    )
+    assert findings(text, ".cu") == []

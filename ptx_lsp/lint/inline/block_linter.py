@@ -27,7 +27,7 @@ from ptx_lsp.text import Edit, Source, Span
 Verdict: TypeAlias = "tuple[Diagnostic, ...]"
 """The findings about a block, relative to its start."""
 
-_Key: TypeAlias = "tuple[bytes, bytes, frozenset[str], bool, bool, tuple[Target, ...], bool]"
+_Key: TypeAlias = "tuple[bytes, bytes, frozenset[str], bool, bool, bool, tuple[Target, ...], bool]"
 _POSSIBLE: Final = ("sm_100a", "sm_90a", "sm_120a", "sm_103a", "sm_110a", "sm_80", "sm_70", "sm_50")
 """The targets tried for a block whose targets are unknown; together they have every instruction."""
 _NOT_IN_BLOCKS: Final = frozenset(
@@ -71,7 +71,8 @@ class BlockLinter:
         """The findings about a block, relative to its start. `written` is the construct in the host."""
         targets, is_each = self.targets(block)
         key = (
-            written, block.text.data, block.outer_names, block.shares_braces, block.is_ptx, targets, is_each
+            written, block.text.data, block.outer_names, block.shares_braces, block.is_enclosed,
+            block.is_ptx, targets, is_each,
         )  # fmt: skip
         found = self._known.get(key)
         if found is None:

@@ -112,8 +112,11 @@ def _is_of_operand(checked: CheckedBlock, rule: str, inside: Span) -> bool:
     """Whether a finding is about an operand, and a rule about blocks reports it; or about a name that only
     other blocks can use.
     """
-    if rule in ("unused-register", "unused-variable"):
-        return not block_instructions(checked)
+    block = checked.block
+    if rule in ("dead-write", "unused-register", "unused-variable") and (
+        block.is_enclosed or block.shares_braces or not block_instructions(checked)
+    ):
+        return True
     name = _text(checked, inside)
     if rule == "undeclared-name":
         return any(one.span == inside for one in unknown_references(checked.block))

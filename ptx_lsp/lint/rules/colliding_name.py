@@ -21,7 +21,8 @@ def colliding_name(checked: CheckedBlock) -> Iterator[BlockFinding]:
 
     ## What it does
     Reports declarations and labels that the braces of the block do not enclose, unless their names contain
-    `%=`. Blocks that only declare names, for others that follow, do not count.
+    `%=`. Blocks that only declare names, for others that follow, do not count, nor do blocks in a scope
+    that another block opens.
 
     ## Why it matters
     The compiler copies the block when it inlines the function twice, unrolls a loop or instantiates a
@@ -54,6 +55,8 @@ def colliding_name(checked: CheckedBlock) -> Iterator[BlockFinding]:
     The fix encloses the block in braces. It is unsafe: another block of the function may use the names.
     """
     item = checked.function.item
+    if checked.block.is_enclosed or checked.block.shares_braces:
+        return
     if checked.block.text.holes or item.problems or item.is_unclosed or not block_instructions(checked):
         return
     found = sorted(_declared(checked), key=lambda one: one[1])
