@@ -20,6 +20,7 @@ _TOKEN: Final = lazy_pattern(
     rb"(?P<space>(?:\s|;[^\n]*)+)|(?P<string>\"[^\"]*(?:\"|\Z))|(?P<word>[-\w$.]+|[%@!#][-\w$.]+)|(?P<other>.)",
     re.S,
 )
+_KEYWORD: Final = lazy_pattern(rb"\basm\b")
 _QUALIFIERS: Final = (b"sideeffect", b"alignstack", b"inteldialect", b"unwind")
 _ESCAPE: Final = lazy_pattern(rb"\\(?:(?P<hex>[0-9a-fA-F]{2})|\\)")
 _NOT_IN_ARGUMENTS: Final = (b"=", b"call", b"define", b"ret")
@@ -49,19 +50,23 @@ class AsmCall(NamedTuple):
 
 
 def asm_calls(data: bytes) -> Iterator[AsmCall]:
-    """The calls of inline assembly in LLVM IR."""
-    found = (
-        _Token(match.lastgroup or "", Span(*match.span()), match[0])
-        for match in _TOKEN.finditer(data)
-        if match.lastgroup != "space"
-    )
-    before = b""
-    for token in found:
-        if token.text == b"asm" and before != b"module":
-            call = _call(data, token.span, found)
-            if call is not None:
-                yield call
-        before = token.text
+    """The calls of inline assembly in LLVM IR. Only lines with a keyword are split into tokens."""
+    for match in _KEYWORD.finditer(data):
+        before = b""
+        for token in _tokens(data, data.rfind(b"\n", 0, match.start()) + 1):
+            if token.span.end >= match.end():
+                if token.span == match.span() and before != b"module":
+                    call = _call(data, token.span, _tokens(data, match.end()))
+                    if call is not None:
+                        yield call
+                break
+            before = token.text
+
+
+def _tokens(data: bytes, start: int) -> Iterator[_Token]:
+    for match in _TOKEN.finditer(data, start):
+        if match.lastgroup != "space":
+            yield _Token(match.lastgroup or "", Span(*match.span()), match[0])
 
 
 def _call(data: bytes, keyword: Span, tokens: Iterator[_Token]) -> AsmCall | None:

@@ -46,6 +46,16 @@ def tokens(data: bytes, start: int = 0) -> Iterator[Token]:
                 yield Token("other", Span(*match.span()), match[0])
 
 
+def operations(data: bytes, names: re.Pattern[bytes]) -> Iterator[Token]:
+    """The names of operations, in quotes or not. Only lines with such a name are split into tokens."""
+    for match in names.finditer(data):
+        for token in tokens(data, data.rfind(b"\n", 0, match.start()) + 1):
+            if token.span.end >= match.end():
+                if token.text.strip(b'"') == match[0] and token.span.start <= match.start():
+                    yield token
+                break
+
+
 class Reader:
     """Reads the tokens of one operation. `end` is after the last one taken."""
 

@@ -8,11 +8,12 @@ from typing import Final
 from ptx_lsp.embedded.block import Block, Operand, relative
 from ptx_lsp.embedded.host import Host, HostText
 from ptx_lsp.embedded.llvm_constraints import Passed, constraints, llvm_template, memory_edit
-from ptx_lsp.embedded.mlir_syntax import Reader, Token, string, tokens
+from ptx_lsp.embedded.mlir_syntax import Reader, Token, operations, string
 from ptx_lsp.embedded.mlir_values import constant
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.text import Edit, Span
 
-_OPERATIONS: Final = (b"llvm.inline_asm", b"tt.elementwise_inline_asm")
+_OPERATIONS: Final = lazy_pattern(rb"\b(?:llvm\.inline_asm|tt\.elementwise_inline_asm)\b")
 
 
 class _Parts:
@@ -29,12 +30,11 @@ class _Parts:
 def blocks(text: HostText) -> Iterator[Block]:
     """The operations of inline assembly."""
     data = text.source.data
-    for token in tokens(data):
-        name = token.text.strip(b'"') if token.kind == "string" else token.text
-        if name in _OPERATIONS:
-            block = _block(data, token, name, token.kind == "string", text.language)
-            if block is not None:
-                yield block
+    for token in operations(data, _OPERATIONS):
+        name = token.text.strip(b'"')
+        block = _block(data, token, name, token.kind == "string", text.language)
+        if block is not None:
+            yield block
 
 
 def _block(

@@ -8,7 +8,7 @@ from typing import Final
 from ptx_lsp.embedded.block import Access, Block, Operand, relative
 from ptx_lsp.embedded.host import Host, HostText
 from ptx_lsp.embedded.mapped_text import Encode, MappedText
-from ptx_lsp.embedded.mlir_syntax import Reader, Token, string, tokens
+from ptx_lsp.embedded.mlir_syntax import Reader, Token, operations, string
 from ptx_lsp.embedded.mlir_values import constant
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.text import Span
@@ -17,6 +17,7 @@ _REGISTER_TYPES: Final = {
     b"i1": ".pred", b"i16": ".b16", b"f16": ".b16", b"bf16": ".b16", b"i32": ".b32", b"i64": ".b64",
     b"f32": ".f32", b"f64": ".f64", b"i128": ".b128",
 }  # fmt: skip
+_OPERATION: Final = lazy_pattern(rb"\bnvvm\.inline_ptx\b")
 _POINTER: Final = b"!llvm.ptr"
 _NARROW_POINTER: Final = [b"!llvm.ptr", b"<", b"3", b">"]
 """Pointers to shared memory have 32 bits."""
@@ -28,11 +29,10 @@ _WRITTEN: Final = lazy_pattern(r"\$((?:rw|w|r)\d+)")
 def blocks(text: HostText) -> Iterator[Block]:
     """The operations `nvvm.inline_ptx "..." ro(...) rw(...) -> ...`."""
     data = text.source.data
-    for token in tokens(data):
-        if token.text == b"nvvm.inline_ptx":
-            block = _block(data, token, text.language)
-            if block is not None:
-                yield block
+    for token in operations(data, _OPERATION):
+        block = _block(data, token, text.language) if token.kind == "word" else None
+        if block is not None:
+            yield block
 
 
 def _block(data: bytes, keyword: Token, language: str) -> Block | None:
