@@ -76,7 +76,8 @@ def colliding_name(checked: CheckedBlock) -> Iterator[BlockFinding]:
 def _declared(checked: CheckedBlock) -> Iterator[tuple[str, Span]]:
     """The names that the block declares in the scope of the function, with their places in its PTX."""
     scope = checked.function.body.scope
-    places = {one.place: name for name, one in scope.names.items()}
+    operands = {one.name for one in checked.block.operands}
+    places = {one.place: name for name, one in scope.names.items() if name not in operands}
     places |= {one.declared.place: f"{name}<{one.count}>" for name, one in scope.ranges.items()}
     for place, name in places.items():
         span = _inside(checked, place)
