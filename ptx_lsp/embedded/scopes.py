@@ -6,7 +6,9 @@ and later blocks may use what it declares.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from ptx_lsp.embedded.block import Block
@@ -26,6 +28,7 @@ class Scopes(NamedTuple):
     names: frozenset[str]
 
 
+@lru_cache(maxsize=4096)
 def scopes(text: bytes) -> Scopes:
     """Reads the scopes of a block."""
     open_names: list[set[bytes]] = [set()]
@@ -52,15 +55,18 @@ def joined(blocks: Sequence[Block]) -> list[Block]:
     may have their counterparts in others, or others enclose it.
     """
     found = [scopes(block.text.data) for block in blocks]
-    exporting = {index: one.names for index, one in enumerate(found) if one.names}
+    exporting = [one.names for one in found if one.names]
     openers = [index for index, one in enumerate(found) if one.opened]
     closers = [index for index, one in enumerate(found) if one.closed]
     if not exporting and not (openers and closers):
-        return list(blocks)
+        return [_alone(block) for block in blocks]
+    counts = Counter(name for names in exporting for name in names)
+    everything = frozenset(counts)
     made: list[Block] = []
     depth = 0
     for index, (block, one) in enumerate(zip(blocks, found, strict=True)):
-        outer = _NO_NAMES.union(*(names for other, names in exporting.items() if other != index))
+        own = {name for name in one.names if counts[name] == 1}
+        outer = everything - own if own else everything
         has_counterpart = bool(one.opened and closers and closers[-1] > index) or bool(
             one.closed and openers and openers[0] < index
         )
@@ -70,3 +76,10 @@ def joined(blocks: Sequence[Block]) -> list[Block]:
             block._replace(outer_names=outer, shares_braces=has_counterpart, is_enclosed=is_enclosed)
         )
     return made
+
+
+def _alone(block: Block) -> Block:
+    """A block that may have been joined with others before an edit of these."""
+    if not (block.outer_names or block.shares_braces or block.is_enclosed):
+        return block
+    return block._replace(outer_names=_NO_NAMES, shares_braces=False, is_enclosed=False)

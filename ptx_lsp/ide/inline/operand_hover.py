@@ -19,4 +19,5 @@ def operand_hover(places: BlockPlaces, offset: int) -> Hover | None:
     operand = places.checked.block.operand(source.part(word.start, word.end))
     if operand is None:
         return None
-    return Hover(Span(word.start, word.end), operand_text(places.checked.block, operand))
+    written = places.written(offset, operand.name)
+    return Hover(Span(word.start, word.end), operand_text(places.checked.block, operand, written))

@@ -8,9 +8,12 @@ from ptx_lsp.ide.cursor.markdown import code, listed, paragraphs
 _ACCESS: dict[Access, str] = {"read": "input", "write": "output", "both": "input and output"}
 
 
-def operand_text(block: Block, operand: Operand) -> str:
-    """An operand in Markdown: what the host passes, how, and the register that the block sees."""
-    first = f"{code(operand.name)}: {_ACCESS[operand.access]}, constraint {code(_quoted(operand.constraint))}"
+def operand_text(block: Block, operand: Operand, written: str | None = None) -> str:
+    """An operand in Markdown, as `written` in the host: what it passes, how, and the register that the block
+    sees.
+    """
+    name, constraint = code(written or operand.name), code(_quoted(operand.constraint))
+    first = f"{name}: {_ACCESS[operand.access]}, constraint {constraint}"
     if operand.expression:
         passed = "result goes to" if operand.access == "write" else "value"
         first += f", {passed} {code(_one_line(operand.expression))}"

@@ -14,15 +14,18 @@ def block_completion(places: BlockPlaces, offset: int, after_blank: bool = False
     if found is None:
         return None
     kept = [
-        _described(places, one)
+        _described(places, offset, one)
         for one in found.suggestions
         if not is_own_name(one.label)
     ]
     return found._replace(suggestions=tuple(kept)) if kept else None
 
 
-def _described(places: BlockPlaces, found: Suggestion) -> Suggestion:
+def _described(places: BlockPlaces, offset: int, found: Suggestion) -> Suggestion:
     if found.sort == "label":  # its line is one of the PTX
         return found._replace(detail="")
     operand = places.checked.block.operand(found.label) if found.sort == "register" else None
-    return found if operand is None else found._replace(detail=operand_detail(operand))
+    if operand is None:
+        return found
+    written = places.written(offset, found.text) or found.label  # as `{x}` in Rust, which is `$x` in the PTX
+    return found._replace(label=written, detail=operand_detail(operand))

@@ -226,6 +226,9 @@ def _naming(found: Diagnostic, names: list[str], are_all: bool) -> Diagnostic:
 
 
 def _moved(found: Diagnostic, by: int) -> Diagnostic:
+    if found.fix is None and not found.related and not found.alternatives:
+        return found._replace(span=Span(*found.span).shifted(by))
+
     def fix_moved(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         return tuple(edit._replace(start=edit.start + by, end=edit.end + by) for edit in edits)
 

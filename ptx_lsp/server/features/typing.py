@@ -76,8 +76,8 @@ def _item(
     """
     as_snippet = found.is_snippet and view.client.snippets and view.block is None
     inserted = found.text if as_snippet or not found.is_snippet else found.label
-    written, filtered = view.convert.written(offset, inserted), view.convert.written(offset, found.label)
-    if written is None or filtered is None:
+    written = view.convert.written(offset, inserted)
+    if written is None:
         return None
     return types.CompletionItem(
         found.label,
@@ -85,7 +85,7 @@ def _item(
         tags=[types.CompletionItemTag.Deprecated] if found.is_deprecated else None,
         detail=found.detail or None,
         sort_text=f"{place:05}",
-        filter_text=filtered,
+        filter_text=found.label if view.block is None else written,
         insert_text_format=types.InsertTextFormat.Snippet if as_snippet else None,
         text_edit=(
             types.TextEdit(span, written)
