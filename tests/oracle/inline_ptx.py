@@ -31,9 +31,6 @@ from ptx_lsp.lint.inline.block_linter import BlockLinter
 from ptx_lsp.lint.inline.foreign import is_foreign
 from ptx_lsp.text import Source
 
-_OLDEST = 75
-"""The first architecture of ptxas 13."""
-
 
 class Found(NamedTuple):
     """A block, where it stands (the line from 1), and the errors about it."""
@@ -82,7 +79,7 @@ def judged(tool: Path, one: Found) -> Verdict | None:
         return None
     message = ""
     for target in one.targets:
-        if target.number < _OLDEST:
+        if str(target) not in ptxas.architectures(tool):
             continue
         text = virtual_module(one.block, str(LATEST), str(target)).data
         report = ptxas.judge(text, ptxas=tool, arch=str(target), optimise="-O0")
