@@ -40,8 +40,7 @@ class HostDocument:
         self._tree: Tree | None = None
         if awake and language.grammar is not None:
             before = previous.tree if previous is not None else None
-            reader = parser(language.grammar)
-            self._tree = reader.parse(data, before) if before is not None else reader.parse(data)
+            self._tree = _parsed(language.grammar, data, before)
         text = HostText(source, language.name, self._tree, previous.blocks if previous is not None else {})
         found = [block for host in awake for block in host.blocks(text)]
         found.sort(key=lambda block: block.start)
@@ -85,6 +84,19 @@ class HostDocument:
         return None
 
 
+def _parsed(grammar: str, data: bytes, before: Tree | None) -> Tree:
+    """The tree of a text. The recovery of tree-sitter from errors depends on the edits before, so a text with
+    errors is parsed anew, unless it is so long that people would wait for it.
+    """
+    reader = parser(grammar)
+    if before is None:
+        return reader.parse(data)
+    tree = reader.parse(data, before)
+    return reader.parse(data) if tree.root_node.has_error and len(data) < _LONG else tree
+
+
+_LONG: Final = 256 << 10
+"""Bytes."""
 _EVERY: Final = "ALL"
 """The word for all hosts."""
 

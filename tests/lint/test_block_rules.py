@@ -62,7 +62,8 @@ _EARLY = "missing-early-clobber"
         ('asm("ld.global.nc.b32 %0, [%1];" : "=r"(a) : "l"(p));', []),
         ('asm("mov.u32 %0, %%tid.x;" : "=r"(a));', []),
         ('asm("mov.u32 %0, %%clock;" : "=r"(a));', [_EFFECT]),
-        ('asm("st.global" SUFFIX ".b32 [%0], 1;" :: "l"(p));', [_MEMORY]),
+        ('asm("fence" SUFFIX ".acq_rel.gpu;");', [_MEMORY]),
+        ('asm("st.global.b32 [%0], 1;" :: "l"(p));', []),
         ('asm(OPCODE " %0, %1;" : "=r"(a) : "r"(b));', []),
         # names
         ('asm("{ .reg .b32 t; mov.b32 t, %1; mov.b32 %0, t; }" : "=r"(a) : "r"(b));', []),

@@ -47,6 +47,8 @@ class Found(NamedTuple):
         block = self.block
         are_known = all(one.type is not None or one.value is not None for one in block.operands)
         is_alone = not (block.shares_braces or block.outer_names)
+        if b"_optix_" in block.text.data:  # what only the compiler of OptiX knows
+            return False
         return block.operands_known and are_known and is_alone and not block.text.holes
 
 
@@ -78,9 +80,10 @@ def judged(tool: Path, one: Found) -> Verdict | None:
     if not one.is_whole:
         return None
     message = ""
-    for target in one.targets:
-        if str(target) not in ptxas.architectures(tool):
-            continue
+    targets = [target for target in one.targets if str(target) in ptxas.architectures(tool)]
+    if not targets:
+        return None
+    for target in targets:
         text = virtual_module(one.block, str(LATEST), str(target)).data
         report = ptxas.judge(text, ptxas=tool, arch=str(target), optimise="-O0")
         if report.accepted:

@@ -114,7 +114,7 @@ class BlockLinter:
                 best = _errors(found), checked
             else:
                 checked.module.dispose(checked.module)
-            if not best[0]:
+            if not best[0] or _is_certain(found):
                 break
         assert best is not None
         return best[1]
@@ -128,7 +128,7 @@ class BlockLinter:
             found = self._verdict_for(block, target)
             if best is None or _errors(found) < _errors(best):
                 best = found
-            if not _errors(best):
+            if not _errors(best) or _is_certain(found):
                 break
         return best or ()
 
@@ -144,6 +144,15 @@ class BlockLinter:
         for rule in self._block_rules:
             found += self._rules.judged(_run(rule, checked))
         return checked, tuple(found)
+
+
+_OF_EVERY_TARGET: Final = frozenset(
+    (
+        "duplicate-name", "missing-modifier", "operand-count", "syntax-error", "undeclared-name",
+        "unknown-opcode", "unknown-operand", "wrong-modifier",
+    )
+)  # fmt: skip
+"""Rules whose findings do not depend on the target."""
 
 
 def _likely_first(targets: list[Target], block: Block) -> tuple[Target, ...]:
@@ -196,6 +205,11 @@ def _diagnostic(rule: Rule, found: BlockFinding) -> Diagnostic:
     return Diagnostic(
         rule.name, rule.code, severity, found.message, found.span, found.related, found.fix, tag=rule.tag
     )
+
+
+def _is_certain(found: Verdict) -> bool:
+    """Whether no target can be right."""
+    return any(one.rule in _OF_EVERY_TARGET for one in found)
 
 
 def _errors(found: Verdict) -> int:

@@ -12,12 +12,12 @@ from ptx_lsp.lint.rule import block_rule
 
 @block_rule("missing-memory-clobber", code="W284")
 def missing_memory_clobber(checked: CheckedBlock) -> Iterator[BlockFinding]:
-    """A block of inline assembly that orders or writes memory without the clobber `memory`.
+    """A block of inline assembly that orders memory accesses without the clobber `memory`.
 
     ## What it does
     Reports blocks without the clobber `memory` that order memory accesses: fences, barriers, `mbarrier`
     arrivals and waits, waits for asynchronous copies, and accesses with acquire or release semantics.
-    Blocks that only write memory are reported as hints. In Triton, a block that is not pure clobbers memory.
+    Blocks that only write memory are not reported. In Triton, a block that is not pure clobbers memory.
 
     ## Why it matters
     Without the clobber, a compiler may move loads and stores across the block, or keep values of memory in
@@ -46,18 +46,12 @@ def missing_memory_clobber(checked: CheckedBlock) -> Iterator[BlockFinding]:
         return
     if block.clobbers_memory or not block.is_volatile or not block.operands_known:
         return
-    if (found := strongest(checked)) is None:
+    found = strongest(checked)
+    if found is None or found.effect != "order":
         return
     fix = Fix("Add the clobber", (block.memory_edit,), safe=True) if block.memory_edit else None
-    if found.effect == "order":
-        message = (
-            f"`{found.spelling}` orders memory accesses, but the compiler may move others across this block: "
-            "it lacks the clobber `memory`"
-        )
-        yield BlockFinding(found.span, message, fix=fix)
-    elif found.effect == "write":
-        message = (
-            f"`{found.spelling}` writes memory, which the compiler cannot see: the block lacks the clobber "
-            "`memory`"
-        )
-        yield BlockFinding(found.span, message, fix=fix, severity="hint")
+    message = (
+        f"`{found.spelling}` orders memory accesses, but the compiler may move others across this block: "
+        "it lacks the clobber `memory`"
+    )
+    yield BlockFinding(found.span, message, fix=fix)
