@@ -8,7 +8,8 @@ tree. https://docs.nvidia.com/cuda/inline-ptx-assembly
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from functools import cache
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -24,6 +25,7 @@ REGISTER_TYPES: Final = {"h": ".b16", "r": ".b32", "l": ".b64", "q": ".b128", "f
 Macros: TypeAlias = Callable[[bytes], bytes | None]
 """The text that an object-like macro stands for; None if it is unknown."""
 
+KEYWORDS: Final = (b"asm", b"__asm__", b"__asm")
 _QUALIFIERS: Final = (b"volatile", b"__volatile__", b"__volatile", b"goto", b"inline", b"__inline__")
 _REFERENCE = lazy_pattern(rb"%(?:(?P<special>[%{|}=])|\[(?P<name>\w+)\])")
 _OPENING: Final = (b"(", b"[", b"{")
@@ -38,19 +40,41 @@ def asm_statement(
     """The block whose `asm` is at `keyword`; None if none is there, or no text stands in it."""
     window = _WINDOW
     while True:
-        found, end = _read(data[keyword.start : keyword.start + window], keyword, host, language, macros)
-        if end < window or keyword.start + window >= len(data):
+        part = data[keyword.start : keyword.start + window]
+        statement = _Statement(part, keyword.end - keyword.start, macros)
+        found = _block(statement, keyword, host, language)
+        is_whole = not statement.is_exhausted and statement.end < window
+        if is_whole or keyword.start + window >= len(data):
             return found
         window *= 8
 
 
-def macro_text(data: bytes, name: bytes) -> bytes | None:
-    """The text of a macro without parameters that is defined once, as string literals only."""
-    definition = rb"^[ \t]*#[ \t]*define[ \t]+%b(?!\w)((?:\\\r?\n|[^\n])*)" % re.escape(name)
-    found = re.findall(definition, data, re.MULTILINE)
-    if len(found) != 1 or found[0].startswith(b"("):
+def macros_of(data: bytes) -> Macros:
+    """The texts of macros without parameters that are defined once, as string literals only."""
+
+    @cache
+    def definitions() -> dict[bytes, list[bytes]]:
+        found: dict[bytes, list[bytes]] = {}
+        for match in _DEFINITION.finditer(data):
+            found.setdefault(match["name"], []).append(match["value"])
+        return found
+
+    def text(name: bytes) -> bytes | None:
+        found = definitions().get(name, ())
+        return _macro_text(found[0]) if len(found) == 1 else None
+
+    return text
+
+
+_DEFINITION = lazy_pattern(
+    rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<value>(?:\\\r?\n|[^\n])*)", re.MULTILINE
+)
+
+
+def _macro_text(value: bytes) -> bytes | None:
+    if value.startswith(b"("):
         return None
-    builder, value = Builder(), found[0]
+    builder = Builder()
     for token in tokens(value):
         if token.kind not in ("string", "raw"):
             return None
@@ -60,15 +84,6 @@ def macro_text(data: bytes, name: bytes) -> bytes | None:
 
 _WINDOW: Final = 16 << 10
 """Bytes in which most statements end."""
-
-
-def _read(
-    data: bytes, keyword: Span, host: str, language: str, macros: Macros
-) -> tuple[Block | None, int]:
-    """The block at the beginning of `data`, and how much of it was read."""
-    statement = _Statement(data, keyword.end - keyword.start, macros)
-    block = _block(statement, keyword, host, language)
-    return block, statement.end
 
 
 def _block(statement: _Statement, keyword: Span, host: str, language: str) -> Block | None:
@@ -166,6 +181,8 @@ class _Statement:
         self._macros = macros
         self._waiting: Token | None = None
         self.end = start
+        self.is_exhausted = False
+        """Whether the text ended before the statement did."""
         self.has_macros = False
         self.mark = b""
         self.is_volatile = False
@@ -185,6 +202,7 @@ class _Statement:
             token = next(self._tokens, None)
         if token is not None:
             self.last_end, self.end = self.end, token.span.end
+        self.is_exhausted |= token is None
         return token
 
     def _text(self, token: Token) -> bytes:
@@ -206,6 +224,9 @@ class _Statement:
             text = self._text(token)
             if text in (b":", b"::", b")", b";"):
                 self.mark = text
+                break
+            if text in KEYWORDS:  # another statement: this one has no end
+                self.mark, self.end = b";", self.last_end
                 break
             start = token.span.start if start is None else start
             if token.kind in ("string", "raw"):
@@ -230,18 +251,21 @@ class _Statement:
             following = self._waiting = self._next()
             if following is not None and self._text(following) == b"(":
                 self._waiting = None
-                self._skip_balanced()
+                self._skip_balanced(KEYWORDS)
             elif following is not None:
                 self.end = token.span.end
         elif self._text(token) == b"(":
-            self._skip_balanced()
+            self._skip_balanced(KEYWORDS)
         return Span(first.span.start, max(self.end, first.span.end))
 
-    def _skip_balanced(self) -> None:
-        """Skips up to the parenthesis that closes the open one."""
+    def _skip_balanced(self, end: Container[bytes] = ()) -> None:
+        """Skips up to the parenthesis that closes the open one, or to a word of `end`."""
         depth = 1
         while depth and (token := self._next()) is not None:
             text = self._text(token)
+            if text in end:
+                self._waiting = token
+                return
             depth += (text in _OPENING) - (text in _CLOSING)
 
     def section(self, number: int) -> None:

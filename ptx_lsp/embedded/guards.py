@@ -23,7 +23,7 @@ _TARGETS: Final = tuple(
 )
 _DIRECTIVE = lazy_pattern(
     rb"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b"
-    rb"(?P<rest>(?:\\\r?\n|/\*.*?\*/|[^\n])*)",
+    rb"(?P<rest>(?:\\\r?\n|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z)|[^\n])*)",
     0x8 | 0x10,  # MULTILINE, DOTALL
 )
 _COMMENT = lazy_pattern(rb"//.*|/\*.*?(?:\*/|\Z)|\\\r?\n", 0x10)
@@ -47,29 +47,35 @@ _Verdicts: TypeAlias = "tuple[Value, ...]"
 class Guards:
     """The conditions of a text, and where they apply."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, is_text: Callable[[int], bool] = lambda offset: False) -> None:
+        """`is_text` tells which offsets are in a comment or a string: directives there are none."""
         self._starts: list[int] = [0]
         self._guards: list[Guard | None] = [None]
+        whole = _ALWAYS
         stack: list[tuple[_Verdicts, _Verdicts]] = []
-        """For each open `#if`: the branch that applies, and whether no branch before it did."""
+        """For each open `#if`: the conditions around it, and whether no branch so far applied."""
         for match in _DIRECTIVE.finditer(data):
             word = match["word"]
+            if is_text(match.start("word")):
+                continue
             if word in (b"if", b"ifdef", b"ifndef"):
                 condition = _condition(word, match["rest"])
                 if word == b"ifndef" and _is_include_guard(data, match.end(), match["rest"]):
                     condition = _ALWAYS
-                stack.append((condition, _not(condition)))
+                stack.append((whole, _not(condition)))
+                whole = _and(whole, condition)
             elif not stack:
                 continue  # unbalanced
             elif word == b"endif":
-                stack.pop()
-            elif word == b"else":
-                stack[-1] = stack[-1][1], _NEVER
+                whole, _ = stack.pop()
             else:
-                condition, left = _condition(word.removeprefix(b"el"), match["rest"]), stack[-1][1]
-                stack[-1] = _and(left, condition), _and(left, _not(condition))
+                around, left = stack.pop()
+                is_else = word == b"else"
+                condition = _ALWAYS if is_else else _condition(word.removeprefix(b"el"), match["rest"])
+                stack.append((around, _and(left, _not(condition))))
+                whole = _and(around, _and(left, condition))
             self._starts.append(match.end())
-            self._guards.append(_guard(tuple(branch for branch, _ in stack)))
+            self._guards.append(_guard(whole))
 
     def at(self, offset: int) -> Guard | None:
         """The targets for which the text at `offset` is kept; None for all."""
@@ -98,10 +104,7 @@ def _verdicts(condition: str) -> _Verdicts:
 
 
 @lru_cache(maxsize=1024)
-def _guard(branches: tuple[_Verdicts, ...]) -> Guard | None:
-    whole = _ALWAYS
-    for one in branches:
-        whole = _and(whole, one)
+def _guard(whole: _Verdicts) -> Guard | None:
     if whole == _ALWAYS:
         return None
     names = [f"sm_{number}{suffix}" for number, suffix in _TARGETS]
@@ -113,7 +116,6 @@ def _guard(branches: tuple[_Verdicts, ...]) -> Guard | None:
 
 
 _ALWAYS: Final[_Verdicts] = (1,) * len(_TARGETS)
-_NEVER: Final[_Verdicts] = (0,) * len(_TARGETS)
 
 
 def _and(one: _Verdicts, other: _Verdicts) -> _Verdicts:
@@ -163,7 +165,8 @@ _BINARY: Final[dict[str, tuple[int, Callable[[int, int], int]]]] = {
     "|": (3, lambda a, b: a | b), "^": (4, lambda a, b: a ^ b), "&": (5, lambda a, b: a & b),
     "==": (6, lambda a, b: a == b), "!=": (6, lambda a, b: a != b), "<": (7, lambda a, b: a < b),
     ">": (7, lambda a, b: a > b), "<=": (7, lambda a, b: a <= b), ">=": (7, lambda a, b: a >= b),
-    "<<": (8, lambda a, b: a << min(b, 64) if b >= 0 else 0), ">>": (8, lambda a, b: a >> b if b >= 0 else 0),
+    "<<": (8, lambda a, b: a << min(b, 64) if b >= 0 else 0),
+    ">>": (8, lambda a, b: a >> min(b, 64) if b >= 0 else 0),
     "+": (9, lambda a, b: a + b), "-": (9, lambda a, b: a - b), "*": (10, lambda a, b: a * b),
     "/": (10, lambda a, b: a // b if b else 0), "%": (10, lambda a, b: a % b if b else 0),
 }  # fmt: skip
@@ -171,6 +174,8 @@ _UNARY: Final[dict[str, Callable[[int], int]]] = {
     "!": lambda a: not a, "-": lambda a: -a, "+": lambda a: a, "~": lambda a: ~a,
 }  # fmt: skip
 _MOST_TOKENS: Final = 1_000
+_DEEPEST: Final = 30
+_LONGEST_NUMBER: Final = 40
 
 
 class _Expression:
@@ -216,13 +221,20 @@ class _Expression:
                 return left
 
     def _unary(self) -> Value:
+        if self._depth > _DEEPEST:
+            return None  # and tokens are left, so that the whole is unknown
+        self._depth += 1
+        value = self._operand()
+        self._depth -= 1
+        return value
+
+    def _operand(self) -> Value:
         for sign, apply in _UNARY.items():
             if self._take(sign):
                 value = self._unary()
                 return None if value is None else apply(value)
         if self._take("("):
-            self._depth += 1
-            value = self._binary(1) if self._depth < 50 else None
+            value = self._binary(1)
             self._take(")")
             return value
         if self._index == len(self._tokens):
@@ -230,7 +242,7 @@ class _Expression:
         number, name, _ = self._tokens[self._index]
         self._index += 1
         if number:
-            return int(number, 16 if number[:2] in ("0x", "0X") else 8 if number[0] == "0" else 10)
+            return _number(number)
         if name == "defined":
             return self._defined()
         if name:
@@ -255,6 +267,14 @@ class _Expression:
             depth += (self._peek() == "(") - (self._peek() == ")")
             self._index += 1
         return True
+
+
+def _number(text: str) -> Value:
+    base = 16 if text[:2] in ("0x", "0X") else 8 if text[0] == "0" else 10
+    try:
+        return int(text, base) if len(text) <= _LONGEST_NUMBER else None
+    except ValueError:  # `08`
+        return None
 
 
 def _truth(value: Value) -> Value:

@@ -81,8 +81,13 @@ def test_operands() -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        'int g() asm("h");', '// asm("a");', '/* asm("a"); */', 'g("asm(\\"a\\")");', "asm(x);",
-        "int asm_ = 1;", "asm volatile x;",
+        'int g() asm("h");',
+        '// asm("a");',
+        '/* asm("a"); */',
+        'g("asm(\\"a\\")");',
+        "asm(x);",
+        "int asm_ = 1;",
+        "asm volatile x;",
     ],
 )
 def test_not_a_block(written: str) -> None:
@@ -122,3 +127,27 @@ def test_an_edit_elsewhere_keeps_a_block() -> None:
         ]
     commented = Edit(source.text.index("asm"), source.text.index("asm"), b"// ")
     assert document.edited(commented, source.edited(commented)).blocks == ()
+
+
+def test_a_statement_without_an_end_leaves_the_next_one() -> None:
+    for unclosed in ("asm(", "asm volatile(X", "asm(X(", "__asm__((", "asm(#"):
+        (block,) = blocks(f'{unclosed}\nasm("a;" ::);')
+        assert block.text.data == b"a;"
+    first, second = blocks('asm("b;\nasm("a;" ::);')
+    assert (first.text.data, second.text.data) == (b"b;", b"a;")
+
+
+@pytest.mark.parametrize("gap", [" ", "\n", "/* */", "// a\n"])
+def test_long_statements(gap: str) -> None:
+    """Longer than what is read at first, wherever that ends."""
+    for length in range(16_360, 16_400, len(gap)):
+        block = only('asm("a;"' + gap * (length // len(gap)) + ' "b;" : "=r"(x));')
+        assert (block.text.data, len(block.operands)) == (b"a;b;", 1)
+
+
+def test_many_macros() -> None:
+    """A macro is looked up, not searched for."""
+    names = [f"M{number}" for number in range(5_000)]
+    defined = "".join(f'#define {name} "{name};"\n' for name in names)
+    (block,) = blocks(f"{defined}asm({' '.join(names)} ::);")
+    assert block.text.data == b"".join(f"{name};".encode() for name in names)

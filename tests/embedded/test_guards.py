@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ptx_lsp.embedded.document import HostDocument
 from ptx_lsp.embedded.guards import Guards
+from ptx_lsp.embedded.languages import language_named
+from ptx_lsp.text import Source
 
 
 def guard(text: str) -> tuple[str, str]:
@@ -36,19 +39,29 @@ def test_conditions(condition: str, kept: str) -> None:
     assert guard(f"#if {condition}\n@\n#endif") == (kept, kept)
 
 
-@pytest.mark.parametrize("condition", ["ENABLED", "defined(ENABLED)", "VERSION(12, 3)", "(", "a ? b : c", ""])
+@pytest.mark.parametrize(
+    "condition", ["ENABLED", "defined(ENABLED)", "VERSION(12, 3)", "(", "a ? b : c", ""]
+)
 def test_unknown(condition: str) -> None:
     assert guard(f"#if {condition}\n@\n#endif") == ("", "sm_80 sm_90 sm_90a sm_100f")
 
 
 def test_unknown_and_known() -> None:
     assert guard("#if defined(X) && __CUDA_ARCH__ >= 900\n@") == ("", "sm_90 sm_90a sm_100f")
-    assert guard("#if defined(X) || __CUDA_ARCH__ >= 1000\n@") == ("sm_100f", "sm_80 sm_90 sm_90a sm_100f")
+    assert guard("#if defined(X) || __CUDA_ARCH__ >= 1000\n@") == (
+        "sm_100f",
+        "sm_80 sm_90 sm_90a sm_100f",
+    )
 
 
 def test_branches() -> None:
-    branches = "#if __CUDA_ARCH__ >= 1000\n{}\n#elif __CUDA_ARCH__ >= 900\n{}\n#else\n{}\n#endif\n{}"
-    found = [guard(branches.format(*("@" if number == at else "" for number in range(4)))) for at in range(4)]
+    branches = (
+        "#if __CUDA_ARCH__ >= 1000\n{}\n#elif __CUDA_ARCH__ >= 900\n{}\n#else\n{}\n#endif\n{}"
+    )
+    found = [
+        guard(branches.format(*("@" if number == at else "" for number in range(4))))
+        for at in range(4)
+    ]
     assert [certain for certain, _ in found] == ["sm_100f", "sm_90 sm_90a", "sm_80", "all"]
 
 
@@ -67,3 +80,30 @@ def test_include_guard() -> None:
 
 def test_unbalanced() -> None:
     assert guard("#endif\n#else\n@") == ("all", "all")
+
+
+def test_not_directives() -> None:
+    in_comment = '/*\n#if 0\n*/ asm("mov.u32 %%0, %%laneid;" : "=r"(x));'
+    in_string = 'auto x = R"(\n#if 0\n)"; asm("mov.u32 %%0, %%laneid;" : "=r"(x));'
+    for text in (in_comment, in_string):
+        (block,) = HostDocument(Source.of(text), language_named("cuda")).blocks
+        assert block.guard is None
+
+
+@pytest.mark.parametrize("comment", ["// a /* b", "/* a\n#endif */", "// a \\\n#endif"])
+def test_comments_behind_conditions(comment: str) -> None:
+    kept = ("sm_90 sm_90a sm_100f",) * 2
+    assert guard(f"#if __CUDA_ARCH__ >= 900 {comment}\n@\n#endif\n/* c */") == kept
+    assert guard(f"#if __CUDA_ARCH__ >= 900 {comment}\n#endif\n/* c */@") == ("all", "all")
+
+
+@pytest.mark.parametrize(
+    "condition", ["X >= 08", "9" * 5000, "!" * 5000 + "1", "(" * 5000, "-" * 5000 + "(" * 5000]
+)
+def test_hostile_conditions(condition: str) -> None:
+    assert guard(f"#if {condition}\n@\n#endif")[1] == "sm_80 sm_90 sm_90a sm_100f"
+
+
+def test_many_parentheses() -> None:
+    condition = " && ".join(["(__CUDA_ARCH__ >= 900)"] * 100)
+    assert guard(f"#if {condition}\n@\n#endif")[0] == "sm_90 sm_90a sm_100f"

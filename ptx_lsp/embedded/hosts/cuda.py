@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ptx_lsp.embedded.block import Block
-from ptx_lsp.embedded.c_asm import asm_statement, macro_text
+from ptx_lsp.embedded.c_asm import asm_statement, macros_of
 from ptx_lsp.embedded.guards import Guards
 from ptx_lsp.embedded.host import Host, HostText
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -26,12 +25,16 @@ _TEXTS = (
 def blocks(text: HostText) -> Iterator[Block]:
     """The `asm` statements outside of comments and strings, also those in the definitions of macros."""
     data, root = text.source.data, text.tree.root_node if text.tree is not None else None
-    macros = partial(macro_text, data)
-    guards = Guards(data)
+    macros = macros_of(data)
+
+    def is_text(start: int, end: int) -> bool:
+        return root is not None and _is_text(root, Span(start, end))
+
+    guards = Guards(data, lambda offset: is_text(offset, offset + 1))
     end = 0
     for match in _KEYWORD.finditer(data):
         keyword = Span(*match.span())
-        if keyword.start < end or (root is not None and _is_text(root, keyword)):
+        if keyword.start < end or is_text(*keyword):
             continue
         block = text.known.get(("cuda", keyword.start))
         if block is None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ptx_lsp.embedded.block import Block, through
-from ptx_lsp.embedded.c_asm import asm_statement, macro_text
+from ptx_lsp.embedded.c_asm import KEYWORDS, asm_statement, macros_of
 from ptx_lsp.embedded.c_tokens import tokens
 from ptx_lsp.embedded.guards import Guards
 from ptx_lsp.embedded.host import Host, HostText
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 _WORD = lazy_pattern(rb"asm")
 _STATEMENT = lazy_pattern(rb"\b(?:__asm__|__asm|asm)\b[\s\w]*\(")
-_KEYWORDS = (b"__asm__", b"__asm", b"asm")
 _PARTS_OF_STRINGS = (
     "string_content",
     "string_start",
@@ -91,14 +89,14 @@ def _source(strings: PythonStrings, node: Node) -> MappedText | None:
 
 def _blocks_of(source: MappedText) -> Iterator[Block]:
     data = source.data
-    macros = partial(macro_text, data)
+    macros = macros_of(data)
     guards: Guards | None = None
     end = 0
     for token in tokens(data):
         if (
             token.kind != "word"
             or token.span.start < end
-            or data[slice(*token.span)] not in _KEYWORDS
+            or data[slice(*token.span)] not in KEYWORDS
         ):
             continue
         block = asm_statement(data, token.span, "cuda-in-python", "python", macros)

@@ -227,13 +227,13 @@ def _found(source: Source, mark: bytes) -> Iterator[Suppression]:
 
 def _strings(text: bytes) -> Iterator[re.Match[bytes]]:
     """The strings of one line, up to its first comment."""
-    at = 0
-    while match := _STRING.search(text, at):
-        opening = _OPENING.search(text, at)
+    opening = _OPENING.search(text)
+    for match in _STRING.finditer(text):
         if opening is not None and opening.start() < match.start():
             return
         yield match
-        at = max(match.end(), at + 1)
+        if opening is not None and opening.start() < match.end():
+            opening = _OPENING.search(text, match.end())
 
 
 def _suppression(source: Source, line: int, match: re.Match[bytes], mark: bytes) -> Suppression:

@@ -18,7 +18,7 @@ _RUST_CLASSES: Final = frozenset(("reg16", "reg32", "reg64"))
 """The classes of registers in Rust that no other machine has."""
 _RUST_CONSTANTS: Final = frozenset(("const", "sym"))
 _STATEMENT: Final = lazy_pattern(
-    rb"(?:^|[;{}:\n])\s*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifiers>(?:\.[\w:]*)*)|\.reg\b"
+    rb"(?:^|[;{}:\n])[ \t\r]*(?:@!?[%\w$]+\s+)?(?P<opcode>[a-z]\w*)(?P<modifiers>(?:\.[\w:]*)*)|\.reg\b"
 )
 _WITHOUT_MODIFIERS: Final = frozenset((b"bra", b"brkpt", b"exit", b"ret", b"trap"))
 _STATE_SPACES: Final = frozenset(("const", "global", "local", "param", "shared"))
