@@ -64,9 +64,13 @@ def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
         host = HostDocument(source, language_named(file.language)) if file.language is not None else None
         for line, names in sorted(lines.items(), reverse=True):
             mark = host.comment_mark(line) if host is not None else b"//"
-            source = source.edited(insertion(source, line, dict.fromkeys(names), mark))
+            edit = insertion(source, line, dict.fromkeys(names), mark)
+            if edit is None:
+                yield f"{file.path}:{line + 1}: no comment can be here, as the line continues behind `\\`."
+                continue
+            source = source.edited(edit)
+            added += 1
         replace(file.path, source.data)
-        added += len(lines)
     yield f"Added {_number(added, 'comment')}."
 
 

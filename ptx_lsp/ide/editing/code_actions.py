@@ -127,7 +127,8 @@ def _suppressions(
         found = tuple(one for one in here if one.rule == rule)
         line = source.line_of(found[0].span.start)
         edit = insertion(source, line, [rule], comment_mark(line))
-        yield Action(f"Ignore `{rule}` on this line", "suppress", (edit,), found)
+        if edit is not None:
+            yield Action(f"Ignore `{rule}` on this line", "suppress", (edit,), found)
         top = source.line_start(1) if source.data.startswith(b"#!") and source.line_count > 1 else 0
         comment = f" ptx-lint: ignore-file[{rule}]{source.line_end()}".encode()
         at_top = Edit(top, top, comment_mark(0) + comment)

@@ -40,7 +40,8 @@ _COMMENT = lazy_pattern(
 )
 _OPENING = lazy_pattern(rb"//|/\*")
 _OTHER_MARKS = (b"#", b";")
-_STRING = lazy_pattern(rb'"(?:[^"\\\r\n]|\\.)*"?')
+_STRING = lazy_pattern(rb'"(?:[^"\\\r\n]|\\.)*"')
+"""A whole one: in the last line of a literal of several lines, the quote that ends it opens none."""
 
 
 class Suppression(NamedTuple):
@@ -171,8 +172,10 @@ def unused_rules(ran: Collection[str]) -> list[Rule]:
 
 def insertion(
     source: Source, line: int, names: Iterable[str], mark: bytes = _SLASHES
-) -> Edit:
-    """Inserts a comment that suppresses the rules `names` in a line, counted from 0, after `mark`."""
+) -> Edit | None:
+    """Inserts a comment that suppresses the rules `names` in a line, counted from 0, after `mark`. None if no
+    comment can be in the line.
+    """
     for one in _found(source, mark):
         if one.word == "ignore" and one.line == line and one.rules:
             everything = dict.fromkeys((*one.rules, *names))
@@ -181,7 +184,9 @@ def insertion(
     at = _before_code(source, line) if mark == _SLASHES else None
     if at is not None:
         return Edit(at, at, f"/* {comment} */ ".encode())
-    end = source.line_span(line).end
+    start, end = source.line_span(line)
+    if mark != _SLASHES and source.data.endswith(b"\\", start, end):
+        return None  # the line continues, and what is no block comment would hide that
     return Edit(end, end, b"  %b %b" % (mark, comment.encode()))
 
 
