@@ -53,7 +53,7 @@ def virtual_module(block: Block, version: str, target: str) -> VirtualModule:
             )
     head = (
         f".version {version}\n.target {target}\n.address_size 64\n"
-        f".visible .func {_NAME}(.param .b64 {_PARAMETER})\n{{\n.reg .b64 {_AT};\n"
+        f".visible .func {BLOCK}(.param .b64 {_PARAMETER})\n{{\n.reg .b64 {_AT};\n"
         + "".join(f".reg {type} {', '.join(names)};\n" for type, names in registers.items())
         + f"ld.param.b64 {_AT}, [{_PARAMETER}];\n"
         + "".join(loads)
@@ -73,4 +73,5 @@ def _register_type(block: Block, type: str, target: str) -> str:
 
 
 _UNTYPED: Final = {".f32": ".b32", ".f64": ".b64"}
-_NAME: Final = "$__block"
+BLOCK: Final = "$__block"
+"""The name of the function."""

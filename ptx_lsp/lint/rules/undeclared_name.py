@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from ptx_lsp.embedded.virtual_module import BLOCK
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.fixes.similar_names import similar_name
@@ -173,7 +174,8 @@ def _unknown(function: Function, use: Free, *, guess: bool) -> Finding:
                 ((found.place, f"`{name}` is declared here"),),
             )
     close = None
-    if guess and not name[1:].isdecimal():  # that is an operand of inline assembly
+    is_operand = function.name == BLOCK and name[1:].isdecimal()  # of inline assembly, and unknown
+    if guess and not is_operand:
         close = similar_name(name, chain(scope.all_names(), function.module.names))
         close = close or _special_register(name)
     message = f"`{name}` is not declared"
