@@ -4,3 +4,10 @@ A host (`hosts/`) finds the blocks of inline assembly in a text. A block has its
 back to the host, and its operands. `virtual_module.py` makes a PTX file of one block, which is then checked
 and shown like any other.
 """
+
+from __future__ import annotations
+
+from typing import Final
+
+BLOCK: Final = "$__block"
+"""The name of the function whose body is a block. Every run imports this."""

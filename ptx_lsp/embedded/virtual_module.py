@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ptx_lsp.embedded import BLOCK
 from ptx_lsp.embedded.block import Block
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.text import Span
@@ -73,5 +74,3 @@ def _register_type(block: Block, type: str, target: str) -> str:
 
 
 _UNTYPED: Final = {".f32": ".b32", ".f64": ".b64"}
-BLOCK: Final = "$__block"
-"""The name of the function."""

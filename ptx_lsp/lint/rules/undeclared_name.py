@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from ptx_lsp.embedded.virtual_module import BLOCK
+from ptx_lsp.embedded import BLOCK
 from ptx_lsp.isa import special_registers
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.fixes.similar_names import similar_name
