@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from typing import TYPE_CHECKING
 
 from ptx_lsp.facts import directive_fact, fact
-from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.diagnostic import Finding, Severity, Tag
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import ALWAYS, FunctionWake, collect_over_functions, woken_by
@@ -23,6 +23,9 @@ from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 
 
 class Rule(NamedTuple):
