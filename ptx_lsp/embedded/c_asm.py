@@ -160,6 +160,8 @@ def _with_operands(text: MappedText, statement: _Statement) -> MappedText:
             return b"_hole_%b" % match[0][1:] if match[0] in unknown else None
 
         text = text.replaced(_PART_OF_WORD, part_of_word, "hole")
+    if not statement.operands and not statement.has_unknown:
+        return text  # nvcc replaces nothing then, also not `%%`, whereas clang does
     return text.with_encoding(_percent_doubled)
 
 

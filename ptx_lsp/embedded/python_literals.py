@@ -40,9 +40,8 @@ def literal_kind(opening: bytes) -> LiteralKind:
     """The kind of the literal with a prefix and quotes such as `rb'`."""
     written = opening.decode("latin-1")
     prefix = written.rstrip("\"'").lower()
-    return LiteralKind(
-        "r" in prefix, "b" in prefix, "f" in prefix or "t" in prefix, written[len(prefix) :]
-    )
+    quotes = written[len(prefix) :] or '"'  # the grammar takes backquotes for a literal
+    return LiteralKind("r" in prefix, "b" in prefix, "f" in prefix or "t" in prefix, quotes)
 
 
 def add_text(builder: Builder, data: bytes, span: Span, kind: LiteralKind, encode: Encode) -> None:

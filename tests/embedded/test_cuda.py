@@ -151,3 +151,9 @@ def test_many_macros() -> None:
     defined = "".join(f'#define {name} "{name};"\n' for name in names)
     (block,) = blocks(f"{defined}asm({' '.join(names)} ::);")
     assert block.text.data == b"".join(f"{name};".encode() for name in names)
+
+
+@pytest.mark.parametrize(("operands", "written"), [('::"r"(x)', "%%p"), ('::: "memory"', "%p"), ("", "%p")])
+def test_percent_is_doubled_beside_operands(operands: str, written: str) -> None:
+    """As nvcc wants it; without operands it keeps the template, colons or not."""
+    assert only(f'asm("a;" {operands});').text.encode_at(0)("%p") == written

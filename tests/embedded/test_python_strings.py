@@ -12,6 +12,7 @@ from ptx_lsp.embedded.languages import parser
 from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.embedded.python_literals import LiteralKind, encoder
 from ptx_lsp.embedded.python_strings import PythonStrings
+from tests.embedded.reading import read
 
 CHARACTERS = "ab0 %${}\\'\"\n\t\r\x00\x7fé€😀;|"
 QUOTES = ("'", '"', "'''", '"""')
@@ -231,3 +232,8 @@ def test_broken_source_is_read_without_an_exception(seed: int) -> None:
             text = strings.text(one.parts)
             if text is not None:
                 check_map(text, bytes(data))
+
+
+def test_backquotes_are_no_string() -> None:
+    """The grammar takes them for one."""
+    assert not read('"""asm"""``.', ".py").blocks
