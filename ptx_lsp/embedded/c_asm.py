@@ -124,7 +124,7 @@ def _block(statement: _Statement, keyword: Span, host: str, language: str) -> Bl
         missing_commas=tuple(statement.missing_commas),
         memory_edit=_memory_edit(section, statement) if has_memory_edit else None,
         volatile_edit=Edit(keyword.end - keyword.start, keyword.end - keyword.start, b" volatile"),
-        is_context_free=not statement.has_macros,
+        is_context_free=not statement.has_macros and statement.mark == b")",
     )
 
 

@@ -157,3 +157,11 @@ def test_many_macros() -> None:
 def test_percent_is_doubled_beside_operands(operands: str, written: str) -> None:
     """As nvcc wants it; without operands it keeps the template, colons or not."""
     assert only(f'asm("a;" {operands});').text.encode_at(0)("%p") == written
+
+
+def test_what_is_inserted_behind_a_statement_without_an_end_belongs_to_it() -> None:
+    for text in ('asm("a;"  \nasm("b;");', 'asm("a;"  \n'):
+        before = document(text)
+        edit = Edit(10, 10, b'"c;"')
+        after = before.edited(edit, before.source.edited(edit))
+        assert after.blocks[0].text.data == b"a;c;"
