@@ -126,13 +126,14 @@ class Plan:
         options, own = self._options, self._config_of(one)
         rules = self._chosen(config.layers(own, self._named(one)))
         program = self._ptxas() if options.ptxas is not None or own.ptxas else None
+        language = language_of(one.path)
         if options.requires:
-            return Settings(Rules(frozenset()), self._targets, requires=True)
+            name = language.name if language is not None else None
+            return Settings(Rules(frozenset()), self._targets, requires=True, language=name)
         targets = self._targets or own.targets
         if len(targets) > 1 and (options.fix or options.diff):
             raise UsageError("fixes support one target: use --target instead of --targets")
         kernels = options.kernels or options.report is not None or self._reports_have_kernels
-        language = language_of(one.path)
         dynamic = own.dynamic_shared if options.dynamic_shared is None else options.dynamic_shared
         return Settings(
             rules,

@@ -45,6 +45,8 @@ def check(one: Input, settings: Settings) -> FileReport:
             source = Source(read(one))
             if settings.language is None:
                 report = _check(one.path, source, settings)
+            elif settings.requires:
+                raise InputError("--requires supports PTX files only")
             else:
                 report = _check_host(one.path, source, settings)
         except InputError as error:
