@@ -66,7 +66,7 @@ def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
             mark = host.comment_mark(line) if host is not None else b"//"
             edit = insertion(source, line, dict.fromkeys(names), mark)
             if edit is None:
-                yield f"{file.path}:{line + 1}: no comment can be here, as the line continues behind `\\`."
+                yield f"{file.path}:{line + 1}: no comment can be here, as the line ends with `\\`."
                 continue
             source = source.edited(edit)
             added += 1
