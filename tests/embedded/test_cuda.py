@@ -125,6 +125,7 @@ def test_an_edit_elsewhere_keeps_a_block() -> None:
         assert [one._replace(text=one.text.data) for one in edited.blocks] == [
             one._replace(text=one.text.data) for one in fresh.blocks
         ]
+        assert edited.blocks[0].text is document.blocks[0].text  # it was not read again
     commented = Edit(source.text.index("asm"), source.text.index("asm"), b"// ")
     assert document.edited(commented, source.edited(commented)).blocks == ()
 

@@ -34,6 +34,16 @@ def test_options(tmp_path: Path, options: str, targets: tuple[str, ...]) -> None
     assert build_targets(str(source.with_name("header.cuh"))) == targets
 
 
+def test_of_one_file_and_of_all(tmp_path: Path) -> None:
+    commands = [
+        {"directory": ".", "command": f"nvcc -arch={target} {name}", "file": name}
+        for name, target in (("a.cu", "sm_80"), ("b.cu", "sm_90"))
+    ]
+    (tmp_path / "compile_commands.json").write_text(json.dumps(commands))
+    assert build_targets(str(tmp_path / "b.cu")) == ("sm_90",)
+    assert build_targets(str(tmp_path / "c.cuh")) == ("sm_80", "sm_90")
+
+
 def test_arguments(tmp_path: Path) -> None:
     arguments = ["nvcc", "-gencode", "arch=compute_90a,code=sm_90a", "-arch", "sm_80"]
     commands = [{"directory": ".", "arguments": arguments, "file": "a.cu"}, {"file": 1}, "x"]

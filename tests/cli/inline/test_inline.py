@@ -90,6 +90,22 @@ def test_targets(lint: Lint, tmp_path: Path) -> None:
     assert "not supported on `sm_80`; it requires" in only_one
 
 
+def test_any_target_will_do(lint: Lint, tmp_path: Path) -> None:
+    """`vote` without `.sync` was removed for sm_70, but is right for sm_50."""
+    vote = "{.reg .pred p; setp.ne.u32 p, %1, 0; vote.all.pred p, p; selp.u32 %0, 1, 0, p;}"
+    path = source(tmp_path, f'void f(int x) {{ asm("{vote}" : "=r"(x) : "r"(x)); }}\n')
+    assert "error" not in lint(path, "--format", "concise").out
+    assert "error[removed-form]" in lint(path, "--target", "sm_90", "--format", "concise").out
+
+
+def test_registers_of_floats(lint: Lint, tmp_path: Path) -> None:
+    """nvcc 13.5 passes a `float` in a `.f32` register up to sm_90, and in a `.b32` register after that."""
+    path = source(tmp_path, 'void f(float x) { asm("add.u32 %0, %0, 1;" : "+f"(x)); }\n')
+    assert lint(path, "--target", "sm_90").status == 1
+    assert lint(path, "--target", "sm_100").status == 0
+    assert lint(path).status == 0
+
+
 def test_targets_of_the_build(lint: Lint, tmp_path: Path) -> None:
     path = source(tmp_path, GUARDED.replace(">= 900", ">= 700"))
     for target, status in (("sm_80", 1), ("sm_90", 0)):
