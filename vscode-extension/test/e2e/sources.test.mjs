@@ -48,6 +48,7 @@ test('definition goes to the source line', async () => {
 });
 
 async function definition(text) {
+  await page.keyboard.press('Control+Home'); // a click may have scrolled the line away
   await page.locator('.view-line', { hasText: `.loc ${text}` }).locator('span span').last().click({ timeout: 5_000 });
   await page.keyboard.press('F12');
 }
