@@ -131,7 +131,7 @@ def boundary(data: bytes, at: int) -> int:
 def summary(block: Block) -> object:
     """All of a block but its functions."""
     pieces = [(one.start, one.host, one.kind) for one in block.text.pieces]
-    return (block._replace(text=None, guard=None), block.text.data, pieces, repr(block.guard))  # type: ignore[arg-type]
+    return {**block._asdict(), "text": (block.text.data, pieces)}
 
 
 def look(chance: random.Random, linter: BlockLinter, block: Block, source: Source) -> None:
