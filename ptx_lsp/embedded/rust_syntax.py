@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from ptx_lsp.embedded.block import Block
 from ptx_lsp.embedded.host import HostText
 from ptx_lsp.embedded.mapped_text import Builder, MappedText, not_removable, unwritable
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -32,6 +33,21 @@ class MacroCall(NamedTuple):
     end: int
     arguments: list[list[Node]]
     """The nodes of each argument."""
+
+
+def macro_blocks(
+    text: HostText,
+    host: str,
+    pattern: re.Pattern[bytes],
+    read: Callable[[HostText, MacroCall], Block | None],
+) -> Iterator[Block]:
+    """The blocks of the calls of macros: a known one if it still ends where the call does, or by `read`."""
+    for call in macro_calls(text, pattern):
+        block = text.known.get((host, call.keyword.start))
+        if block is None or block.span.end != call.end:
+            block = read(text, call)
+        if block is not None:
+            yield block
 
 
 def macro_calls(text: HostText, pattern: re.Pattern[bytes]) -> Iterator[MacroCall]:

@@ -14,7 +14,7 @@ from ptx_lsp.embedded.rust_syntax import (
     inside,
     is_string,
     joined,
-    macro_calls,
+    macro_blocks,
     span_of,
 )
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -26,12 +26,7 @@ _BRACES = lazy_pattern(rb"\{\{|\}\}|\{[^{}]*\}")
 
 def blocks(text: HostText) -> Iterator[Block]:
     """The calls of `gpu_asm!`."""
-    for call in macro_calls(text, _CALL):
-        block = text.known.get(("cubecl", call.keyword.start))
-        if block is None or block.span.end != call.end:
-            block = _block(text, call)
-        if block is not None:
-            yield block
+    return macro_blocks(text, "cubecl", _CALL, _block)
 
 
 def _block(text: HostText, call: MacroCall) -> Block | None:

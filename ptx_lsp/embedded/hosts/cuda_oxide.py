@@ -16,7 +16,7 @@ from ptx_lsp.embedded.rust_syntax import (
     data_of,
     inside,
     joined,
-    macro_calls,
+    macro_blocks,
     span_of,
     text_of,
 )
@@ -35,12 +35,7 @@ _NO_OPERAND = lazy_pattern(r"%(?!\d)")
 
 def blocks(text: HostText) -> Iterator[Block]:
     """The calls of `ptx_asm!`."""
-    for call in macro_calls(text, _CALL):
-        block = text.known.get(("cuda-oxide", call.keyword.start))
-        if block is None or block.span.end != call.end:
-            block = _block(text, call)
-        if block is not None:
-            yield block
+    return macro_blocks(text, "cuda-oxide", _CALL, _block)
 
 
 def _block(text: HostText, call: MacroCall) -> Block | None:

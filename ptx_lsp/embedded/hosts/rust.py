@@ -15,7 +15,7 @@ from ptx_lsp.embedded.rust_syntax import (
     inside,
     is_string,
     joined,
-    macro_calls,
+    macro_blocks,
     span_of,
     text_of,
 )
@@ -36,12 +36,7 @@ _CONSTANT: Final = lazy_pattern(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
 
 def blocks(text: HostText) -> Iterator[Block]:
     """The calls of `asm!`, also those in the definitions of macros."""
-    for call in macro_calls(text, _CALL):
-        block = text.known.get(("rust", call.keyword.start))
-        if block is None or block.span.end != call.end:
-            block = _block(text, call)
-        if block is not None:
-            yield block
+    return macro_blocks(text, "rust", _CALL, _block)
 
 
 def _block(text: HostText, call: MacroCall) -> Block | None:
