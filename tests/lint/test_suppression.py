@@ -131,6 +131,7 @@ def test_of_itself() -> None:
 )
 def test_insertion(body: str, line: int, expected: str) -> None:
     edit = insertion(Source.of(HEADER + body), line, ["undeclared-name"])
+    assert edit is not None
     mended = Source.of(HEADER + body).edited(edit).data.decode().removeprefix(HEADER)
     assert mended == expected
     assert "undeclared-name" not in rules(mended)
@@ -139,7 +140,9 @@ def test_insertion(body: str, line: int, expected: str) -> None:
 def test_a_line_that_goes_on_stays_one() -> None:
     for text, line in (("#define X \\\n 1\n", 0), ("#define X \\\r\n 1 \\\r\n 2\r\n", 1)):
         source = Source.of(text)
-        mended = source.edited(insertion(source, line, ["not-ptx"]))
+        edit = insertion(source, line, ["not-ptx"])
+        assert edit is not None
+        mended = source.edited(edit)
         assert mended.decoded(*mended.line_span(line)).endswith(" /* ptx-lint: ignore[not-ptx] */ \\")
         start = mended.line_start(line)
         told = Diagnostic("not-ptx", "E152", "error", "", Span(start, start + 1))
