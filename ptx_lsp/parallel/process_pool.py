@@ -1,0 +1,64 @@
+"""Processes of this machine, replaced when one dies."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.process import BaseProcess
+from typing import ParamSpec, TypeVar
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class ProcessPool(Executor):
+    """So many processes, started when there is work. If one dies, all unfinished work fails with
+    BrokenProcessPool, and new processes take what is submitted next.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+        self._processes: set[BaseProcess] = set()
+        self._is_shut_down = False
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        if self._is_shut_down:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        if self._pool is not None:
+            try:
+                return self._pool.submit(fn, *args, **kwargs)
+            except BrokenProcessPool:
+                self._pool.shutdown(wait=False)
+        # a fork has all modules
+        context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
+        self._pool = ProcessPoolExecutor(self.workers, context, _begin)
+        others = set(multiprocessing.active_children())
+        gc.freeze()  # the collector would copy the pages of all that the processes share
+        try:
+            return self._pool.submit(fn, *args, **kwargs)
+        finally:
+            gc.unfreeze()
+            self._processes = set(multiprocessing.active_children()) - others
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._is_shut_down = True
+        if self._pool is not None:
+            self._pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def terminate(self) -> None:
+        """Ends the processes at once, with what they are at."""
+        self.shutdown(wait=False, cancel_futures=True)
+        for process in self._processes:
+            process.terminate()
+
+
+def _begin() -> None:
+    """Ctrl-C reaches every process of the terminal; a worker exits without a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.enable()
