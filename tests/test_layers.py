@@ -18,7 +18,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         ),
         "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler",
         "ptx_lsp.nvdisasm",
-        "ptx_lsp.syntax ptx_lsp.isa ptx_lsp.embedded",
+        "ptx_lsp.syntax ptx_lsp.isa ptx_lsp.embedded ptx_lsp.containers",
         "ptx_lsp.model",
         "ptx_lsp.facts",
         "ptx_lsp.model.instructions",
@@ -78,6 +78,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "registry",
         "document",
     ),
+    "ptx_lsp.containers": (
+        "byte_range error",
+        "payload",
+        "container entry",
+        "fat_binaries",
+        "formats",
+        "registry",
+    ),
     "ptx_lsp.ide": (
         "cursor",
         "editing highlighting hover navigation panels",
@@ -102,6 +110,9 @@ ONLY_IN = {
     "lsprotocol": "ptx_lsp.server",
     "tree_sitter": "ptx_lsp.syntax ptx_lsp.embedded",
     "tree_sitter_ptx": "ptx_lsp.syntax",
+    "elftools": "ptx_lsp.containers",
+    "lz4": "ptx_lsp.containers",
+    "zstandard": "ptx_lsp.containers",
 }
 
 

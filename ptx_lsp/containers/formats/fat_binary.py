@@ -1,0 +1,8 @@
+"""Fat binaries in files of their own (`.fatbin`), as `nvcc -fatbin` and `fatbinary` write them."""
+
+from __future__ import annotations
+
+from ptx_lsp.containers.entry import Format
+from ptx_lsp.containers.fat_binaries import MAGIC, fat_binaries
+
+FORMAT = Format("fat binary", (MAGIC,), fat_binaries)

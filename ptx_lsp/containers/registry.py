@@ -1,0 +1,125 @@
+"""Opens containers, and addresses their members: `libfoo.so!3:sm_90`."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from io import SEEK_END
+from pathlib import Path
+from typing import Final
+
+from ptx_lsp.containers import formats as package
+from ptx_lsp.containers.byte_range import ByteRange
+from ptx_lsp.containers.container import SEPARATOR, Container, Member
+from ptx_lsp.containers.entry import PTX, Damage, Entry, Format, Part
+from ptx_lsp.containers.error import ContainerError
+from ptx_lsp.containers.payload import Payload
+from ptx_lsp.packages import module_names
+
+_HEAD: Final = 8
+_MOST_NESTED: Final = 3
+"""An archive has object files, which have fat binaries."""
+_MEMBER: Final = re.compile(r"[0-9]+(?::[a-z0-9_]+)?")
+
+
+def open_container(path: str) -> Container | None:
+    """The container at a path, or None if the file has no known format. Raises ContainerError and OSError."""
+    with Path(path).open("rb") as file:
+        whole = ByteRange(file, 0, file.seek(0, SEEK_END))
+        form = _format(whole)
+        if form is None:
+            return None
+        return _Collector(path, form).collect(whole)
+
+
+def read_member(path: str, name: str) -> bytes:
+    """The text of a member of a container. Raises ContainerError and OSError."""
+    container = open_container(path)
+    if container is None:
+        raise ContainerError("is not a container of a known format")
+    return container.member(name).read()
+
+
+def split_address(address: str) -> tuple[str, str | None]:
+    """The path and the member, or None, that `PATH!MEMBER` or `PATH` stands for. An existing file wins."""
+    if SEPARATOR not in address or Path(address).exists():
+        return address, None
+    path, member = address, ""
+    while SEPARATOR in path:
+        path, _, last = path.rpartition(SEPARATOR)
+        member = f"{last}{SEPARATOR}{member}" if member else last
+        if path and Path(path).exists():
+            return path, member
+    path, _, member = address.rpartition(SEPARATOR)
+    return (path, member) if path and _MEMBER.fullmatch(member) else (address, None)
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats. They are discovered, not listed."""
+    found: list[Format] = []
+    for name in module_names(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{name}")
+        form: object = getattr(module, "FORMAT", None)
+        if isinstance(form, Format):
+            found.append(form)
+    return tuple(found)
+
+
+def _format(data: ByteRange) -> Format | None:
+    head = data.read(0, _HEAD)
+    return next((form for form in formats() if head.startswith(form.magic)), None)
+
+
+class _Collector:
+    """Collects the members of a container, and numbers them."""
+
+    def __init__(self, path: str, form: Format) -> None:
+        self._path = path
+        self._form = form
+        self._members: list[Member] = []
+        self._others: list[tuple[str, str]] = []
+        self._damage: list[str] = []
+
+    def collect(self, whole: ByteRange) -> Container:
+        for part, content in _contents(whole, self._form, "", _MOST_NESTED):
+            match content:
+                case Entry() if content.kind == PTX:
+                    self._members.append(self._member(content, part))
+                case Entry():
+                    self._others.append((content.kind, content.target))
+                case Damage():
+                    self._damage.append(content.line)
+        if self._damage and not self._members:
+            raise ContainerError(self._damage[0])
+        return Container(
+            self._path,
+            self._form.name,
+            tuple(self._members),
+            tuple(self._others),
+            tuple(self._damage),
+        )
+
+    def _member(self, entry: Entry, part: str) -> Member:
+        name = f"{len(self._members) + 1}:{entry.target}"
+        payload = Payload(self._path, *entry.place)
+        return Member(
+            name, entry.target, entry.version, payload, entry.identifier, entry.options, part
+        )
+
+
+def _contents(
+    data: ByteRange, form: Format, part: str, depth: int
+) -> Iterator[tuple[str, Entry | Damage]]:
+    """The entries of a container and its parts, each with the name of its part."""
+    try:
+        for content in form.contents(data):
+            if not isinstance(content, Part):
+                yield part, content
+            elif depth and (inner := _format(content.bytes)) is not None:
+                yield from _contents(content.bytes, inner, content.name, depth - 1)
+    except ContainerError as error:
+        where = f"{part}: " if part else ""
+        yield part, Damage(f"{where}{error}")
