@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Final
+from contextvars import ContextVar
+from typing import Final, TypeAlias
 
-_collections: Final[list[list[tuple[str, BaseException]]]] = []
+_Failures: TypeAlias = list[tuple[str, BaseException]]
+
+_collected: Final[ContextVar[_Failures | None]] = ContextVar("_collected", default=None)
+"""Of this thread: others may check other files."""
 
 
 @contextmanager
-def collected_failures() -> Generator[list[tuple[str, BaseException]]]:
+def collected_failures() -> Generator[_Failures]:
     """The failures within the context, each with a text that says what failed."""
-    found: list[tuple[str, BaseException]] = []
-    _collections.append(found)
+    found: _Failures = []
+    token = _collected.set(found)
     try:
         yield found
     finally:
-        _collections.remove(found)
+        _collected.reset(token)
 
 
 def report_failure(logger: str, text: str, error: BaseException) -> None:
@@ -25,7 +29,8 @@ def report_failure(logger: str, text: str, error: BaseException) -> None:
     import logging  # slow to import
 
     log = logging.getLogger(logger)
-    if _collections:
-        _collections[-1].append((text, error))
+    collected = _collected.get()
+    if collected is not None:
+        collected.append((text, error))
         log.addHandler(logging.NullHandler())  # else the traceback is printed where no handler is set up
     log.error(text, exc_info=error)
