@@ -12,6 +12,7 @@ from ptx_lsp.named_tuple import NamedTuple
 PTX: Final = "PTX"
 MACHINE_CODE: Final = "machine code"
 LTO_IR: Final = "LTO IR"
+TILE_IR: Final = "tile IR"
 
 
 class Place(NamedTuple):

@@ -6,7 +6,8 @@ NVIDIA does not document the format. This is what `fatbinary` 13.5 writes, in al
 A fat binary is a header of 16 bytes (magic, version, size of the header, size of what follows) and entries.
 An entry is a header and a payload:
 
-    0x00  u16 kind           1 PTX, 2 machine code, 256 several entries compressed together
+    0x00  u16 kind: 1 PTX, 64 relocatable PTX, 2 and 16 machine code, 8 LTO IR, 128 tile IR,
+          256 several entries compressed together
     0x04  u32 size of the header, a multiple of 8 and at least 64
     0x08  u64 size of the payload in the file, with padding
     0x10  u32 size of the payload without padding, if compressed
@@ -14,7 +15,8 @@ An entry is a header and a payload:
     0x18  u16 minor and u16 major PTX version
     0x1c  u32 target: 90 for sm_90
     0x20  u32 offset and u32 length of the identifier in the header
-    0x28  u64 flags
+    0x28  u64 flags: 0x2000 LZ4 block, 0x8000 zstd, 0x10000 obfuscated, 0x100000 the target ends with `a`,
+          0x200000 with `f`
     0x38  u64 size of the decompressed payload, if compressed
 
 Entries that are compressed together (`fatbinary --concat`) have a table in the header of their group: u32
@@ -30,8 +32,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ptx_lsp.containers.byte_range import ByteRange
-from ptx_lsp.containers.entry import LTO_IR, MACHINE_CODE, PTX, Damage, Entry, Place
-from ptx_lsp.containers.payload import LZ4, ZSTD
+from ptx_lsp.containers.entry import LTO_IR, MACHINE_CODE, PTX, TILE_IR, Damage, Entry, Place
+from ptx_lsp.containers.payload import LZ4, OBFUSCATED, ZSTD
 from ptx_lsp.named_tuple import NamedTuple
 
 MAGIC: Final = b"\x50\xed\x55\xba"
@@ -39,8 +41,13 @@ _HEADER: Final = struct.Struct("<4sHHQ")
 _ENTRY: Final = struct.Struct("<HHIQIIHHIIIQQQ")
 _PAIR: Final = struct.Struct("<II")
 _GROUP: Final = 256
-_KINDS: Final = {1: PTX, 2: MACHINE_CODE, 4: MACHINE_CODE, 8: LTO_IR}
+_KINDS: Final = {
+    1: PTX, 2: MACHINE_CODE, 4: MACHINE_CODE, 8: LTO_IR, 16: MACHINE_CODE, 32: "an index", 64: PTX,
+    128: TILE_IR,
+}  # fmt: skip
+_COMPRESSED: Final = 0xF000
 _COMPRESSIONS: Final = {0x2000: LZ4, 0x8000: ZSTD}
+_OBFUSCATED: Final = 0x1_0000
 _SUFFIXES: Final = {0x10_0000: "a", 0x20_0000: "f"}
 _READ_AT_ONCE: Final = 512
 _LONGEST_HEADER: Final = 1 << 20
@@ -144,10 +151,10 @@ class _RawEntry(NamedTuple):
 
     @property
     def compression(self) -> str:
-        for flag, name in _COMPRESSIONS.items():
-            if self.flags & flag:
-                return name
-        return f"flags {self.flags:#x}" if self.compressed else ""
+        if self.flags & _OBFUSCATED:
+            return OBFUSCATED
+        flag = self.flags & _COMPRESSED
+        return _COMPRESSIONS.get(flag, f"flag {flag:#x}") if flag else ""
 
     @property
     def target_name(self) -> str:

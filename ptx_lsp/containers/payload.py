@@ -13,6 +13,7 @@ MOST_BYTES: Final = 64 << 20
 """Larger members are rejected, as larger files are (`cli/inputs.py`)."""
 LZ4: Final = "lz4"
 ZSTD: Final = "zstd"
+OBFUSCATED: Final = "obfuscated"
 _MOST_TOGETHER: Final = 1 << 30
 """The limit for members that are compressed together. Only one of them is kept."""
 _PIECE: Final = 1 << 20
@@ -51,6 +52,8 @@ class Payload(NamedTuple):
                 data = _from_lz4(stored, self)
             case "zstd":
                 data = _from_zstd(stored, self)
+            case "obfuscated":
+                raise ContainerError("is obfuscated: only the driver can read it")
             case other:
                 raise ContainerError(f"is compressed in an unknown way ({other})")
         return data.rstrip(b"\0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import IO, Final, cast
 
 from ptx_lsp.containers.byte_range import ByteRange
@@ -12,6 +13,7 @@ from ptx_lsp.containers.fat_binaries import fat_binaries
 from ptx_lsp.containers.payload import missing_package
 
 _SECTIONS: Final = (".nv_fatbin", "__nv_relfatbin")
+"""In the order in which cuobjdump lists them, wherever they are in the file."""
 _CUDA: Final = 190
 _ABI_13: Final = b"\x41"
 _MOST_READS: Final = 4 << 20
@@ -72,11 +74,12 @@ def _parse(data: ByteRange) -> tuple[list[ByteRange], str | None]:
             raise ContainerError(
                 "is truncated or damaged: its section table is not inside the file"
             )
-        return [
-            data.part(int(section["sh_offset"]), int(section["sh_size"]))
-            for section in elf.iter_sections("SHT_PROGBITS")
-            if section.name in _SECTIONS
-        ], None
+        found: dict[str, list[ByteRange]] = {name: [] for name in _SECTIONS}
+        for section in elf.iter_sections("SHT_PROGBITS"):
+            if section.name in found:
+                part = data.part(int(section["sh_offset"]), int(section["sh_size"]))
+                found[section.name].append(part)
+        return list(chain.from_iterable(found.values())), None
     except ContainerError:
         raise
     except Exception as error:  # pyelftools raises much else than ELFError for damaged files
@@ -89,4 +92,4 @@ def _target_of_cubin(flags: int, abi: bytes) -> str:
     return f"sm_{flags >> 8 & 0xFF if abi == _ABI_13 else flags & 0xFF}"
 
 
-FORMAT = Format("ELF file", (b"\x7fELF",), _contents)
+FORMAT: Final = Format("ELF file", (b"\x7fELF",), _contents)
