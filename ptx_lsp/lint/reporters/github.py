@@ -1,6 +1,8 @@
 """Annotations of GitHub Actions: `::error file=a.ptx,line=7,...::message` on standard output.
 
 A finding is put on the source line that `.loc` names where that file is in the tree, else on the PTX line.
+A member of a container is no file of the repository: the annotation is for the container, and its text names
+the line of the member.
 """
 
 from __future__ import annotations
@@ -25,15 +27,19 @@ def github(run: Run) -> Iterator[str]:
         for found in file.diagnostics:
             yield _annotation(file, found)
         if file.error is not None:
-            yield _line("error", {"file": from_here(file.path), "title": "ptx-lint"}, file.error)
+            message = f"{file.error} ({from_here(file.path)})" if file.container is not None else file.error
+            yield _line("error", {"file": from_here(file.container or file.path), "title": "ptx-lint"}, message)
 
 
 def _annotation(file: FileReport, found: Reported) -> str:
     title = f"ptx-lint: {found.rule}"
     (line, column), (last, end) = found.mark.start, found.mark.end
     message = printable(found.text)
-    if is_in_tree(found) and found.origin is not None:
-        place = {"file": from_here(found.origin.path), "line": found.origin.line, "title": title}
+    is_in_source = is_in_tree(found) and found.origin is not None
+    if is_in_source or file.container is not None:
+        place: dict[str, str | int] = {"file": from_here(file.container or file.path), "title": title}
+        if is_in_source and found.origin is not None:
+            place = {"file": from_here(found.origin.path), "line": found.origin.line, "title": title}
         message += f" ({from_here(file.path)}:{line}:{column})"
         return _line(_COMMANDS[found.severity], place, message)
     place = {"file": from_here(file.path), "line": line, "endLine": last, "title": title}

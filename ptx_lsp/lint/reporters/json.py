@@ -56,6 +56,7 @@ _HASHES = re.compile("##")
 def _file(file: FileReport) -> Value:
     return {
         "path": file.path,
+        **({"container": file.container, "member": file.member} if file.container is not None else {}),
         **({"language": file.language, "blocks": file.blocks} if file.language is not None else {}),
         "ptx_version": file.ptx_version,
         "target": file.target,

@@ -1,7 +1,8 @@
 """Compares two states of the same kernels.
 
-1. A kernel is matched with the kernel of the same name; if several files have one, with that of the same
-   path.
+1. A kernel is matched with the kernel of the same name. If there are several, those for the same target
+   come first, and then those of the same path; of the members of a container, those with the same
+   instructions. The number of a member says nothing: it changes when a kernel is added.
 2. The remaining kernels are matched by similarity of instruction counts (the cosine of the angle between
    them) and of names. The most similar pair comes first, down to a similarity of 0.7.
 3. A metric is worse if it costs more: more registers, memory or spills, less occupancy, more findings.
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from math import sqrt
 from typing import Literal
 
@@ -34,6 +36,8 @@ class Subject(NamedTuple):
     path: str
     kernel: Kernel
     findings: tuple[Reported, ...]
+    container: str | None = None
+    """The file that holds it, if it is in a member of a container."""
 
 
 class Change(NamedTuple):
@@ -92,7 +96,8 @@ def compare(old: Sequence[FileReport], new: Sequence[FileReport]) -> Comparison:
     """Matches the kernels of two runs."""
     before, after = list(subjects(old)), list(subjects(new))
     partners = _by_name(before, after)
-    left = [index for index in range(len(before)) if index not in partners.values()]
+    taken = set(partners.values())
+    left = [index for index in range(len(before)) if index not in taken]
     free = [index for index in range(len(after)) if index not in partners]
     likeness = dict.fromkeys(partners, 1.0)
     for alike, one, other in _by_likeness(before, after, left, free):
@@ -119,7 +124,7 @@ def subjects(files: Iterable[FileReport]) -> Iterator[Subject]:
     for file in files:
         for kernel in file.kernels:
             findings = tuple(one for one in file.diagnostics if one.function == kernel.name)
-            yield Subject(file.path, kernel, findings)
+            yield Subject(file.path, kernel, findings, file.container)
 
 
 def _by_name(before: list[Subject], after: list[Subject]) -> dict[int, int]:
@@ -128,19 +133,30 @@ def _by_name(before: list[Subject], after: list[Subject]) -> dict[int, int]:
     for index, one in enumerate(before):
         places.setdefault(one.kernel.name, []).append(index)
     partners: dict[int, int] = {}
-    for index, one in enumerate(after):
-        found = places.get(one.kernel.name)
-        if found:
-            best = max(found, key=lambda i: _nearness(before[i], one))
-            found.remove(best)
-            partners[index] = best
+    for only_same_target in (True, False):  # a kernel for one more target takes no partner away
+        for index, one in enumerate(after):
+            rest = places.get(one.kernel.name, []) if index not in partners else []
+            found = [i for i in rest if before[i].kernel.target == one.kernel.target or not only_same_target]
+            if found:
+                best = max(found, key=lambda i: _nearness(before[i], one))
+                rest.remove(best)
+                partners[index] = best
     return partners
 
 
-def _nearness(old: Subject, new: Subject) -> tuple[bool, int]:
-    return old.kernel.target == new.kernel.target, _same_end(old.path, new.path)
+def _nearness(old: Subject, new: Subject) -> tuple[int, bool, bool]:
+    return (
+        _same_end(old.container or old.path, new.container or new.path),
+        old.container is not None and old.kernel.instructions == new.kernel.instructions,
+        old.container is not None and _member(old) == _member(new),
+    )
 
 
+def _member(one: Subject) -> str:
+    return one.path.removeprefix(one.container or "")
+
+
+@lru_cache(maxsize=256)
 def _same_end(one: str, other: str) -> int:
     """The number of equal trailing parts of two paths."""
     count = 0

@@ -226,6 +226,13 @@ class FileReport(NamedTuple):
     """The language of a file with inline PTX; None for PTX itself."""
     blocks: int = 0
     """The number of blocks of inline PTX in it."""
+    container: str | None = None
+    """The file that holds it, if it is a member of a container: its path is `CONTAINER!MEMBER`."""
+
+    @property
+    def member(self) -> str | None:
+        """The name of the member of a container."""
+        return self.path[len(self.container) + 1 :] if self.container is not None else None
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:
