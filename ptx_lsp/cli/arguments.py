@@ -37,6 +37,7 @@ class Options:
     config: str | None = None
     no_config: bool = False
     force_exclude: bool = False
+    containers: bool = False
     show_files: bool = False
     fail_on: Literal["error", "warning", "info"] | None = None
     exit_zero: bool = False

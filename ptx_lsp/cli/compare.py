@@ -9,8 +9,8 @@ from typing import Literal
 from ptx_lsp.cli import saved_report as saved
 from ptx_lsp.cli.arguments import UsageError, complain
 from ptx_lsp.cli.checking.jobs import check_all
+from ptx_lsp.cli.collecting import collect, links_out
 from ptx_lsp.cli.command_line import parse
-from ptx_lsp.cli.inputs import collect, links_out
 from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
@@ -115,14 +115,18 @@ def _checked(path: str, options: Options) -> list[FileReport]:
     plan, left_out = Plan(lint), list[str]()
     if not options.new.endswith(".json"):
         plan.judge_as(path, options.new)
-    inputs = [one for one in collect(lint.paths, path, left_out.append) if plan.wanted(one)]
+    inputs = [one for one in collect(lint.paths, path, left_out.append, plan.containers) if plan.wanted(one)]
     for note in links_out(left_out):
         complain(note)
     works = [(one, plan.settings(one)) for one in inputs]
     files = check_all(works, options.jobs, False, plan.cache())
+    readable = {file.container for file in files if file.error is None and file.container is not None}
     for file in files:
-        if file.error is not None:
+        if file.error is None:
+            continue
+        if file.container not in readable:
             raise UsageError(f"`{file.path}`: {file.error}")
+        complain(f"warning: {file.path}: {file.error}")
     return files
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ptx_lsp.cli.arguments import UsageError
+from ptx_lsp.cli.inputs import file_of
 from ptx_lsp.cli.option_parser import Parser
 from ptx_lsp.cli.output import print_lines
 from ptx_lsp.lint.configuration.config import (
@@ -54,7 +55,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _config(path: str | None) -> Config:
-    place = Path(path or ".")
+    place = Path(file_of(path) if path is not None else ".")
     if not place.exists():
         raise UsageError(f"`{path}`: no such file or directory")
     if place.suffix == ".toml":
@@ -76,10 +77,12 @@ def _checked(config: Config) -> Iterator[str]:
 def _shown(config: Config, path: str | None) -> Iterator[str]:
     """In the words of the configuration file."""
     yield f"# {config.path or 'defaults (no configuration file)'}"
-    file = path if path is not None and Path(path).is_file() and not path.endswith(".toml") else None
-    rules = effective(config, file)
+    place = file_of(path) if path is not None else ""
+    file = place if Path(place).is_file() and not place.endswith(".toml") else None
+    member = path[len(place) + 1 :] if path is not None and path != place else None
+    rules = effective(config, file, member=member)
     off = [rule.name for rule in all_rules() if rule.name not in rules.names]
-    yield f"# {len(all_rules()) - len(off)} rules run{f' on {file}' if file else ''}; these do not:"
+    yield f"# {len(all_rules()) - len(off)} rules run{f' on {path}' if file else ''}; these do not:"
     yield f"ignore = {_list(off)}"
     if config.exclude:
         yield f"exclude = {_list(config.exclude)}"
@@ -92,6 +95,8 @@ def _shown(config: Config, path: str | None) -> Iterator[str]:
     if config.dynamic_shared is not None:
         yield f"dynamic-shared = {config.dynamic_shared}"
     yield f"ptxas = {str(config.ptxas).lower()}"
+    if config.containers:
+        yield "containers = true"
     yield f"fail-on = {json.dumps(config.fail_on or 'error')}"
     for key, place in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):
         if place is not None:

@@ -47,13 +47,22 @@ class Input(NamedTuple):
 
     @property
     def member(self) -> str | None:
-        """The name of a member of a container."""
-        return self.path[len(self.container) + 1 :] if self.container is not None else None
+        """The name of the member; None for a container as a whole."""
+        return self.path[len(self.container) + 1 :] or None if self.container is not None else None
 
     @property
     def cost(self) -> int:
         """The work that it is, in bytes of text."""
         return self.size + _BYTES_BESIDES
+
+
+def file_of(address: str) -> str:
+    """The file that a path names, or that has the members that `CONTAINER!MEMBER` names."""
+    if SEPARATOR not in address:
+        return address
+    from ptx_lsp.containers.registry import split_address
+
+    return split_address(address)[0]
 
 
 def read(one: Input) -> bytes:

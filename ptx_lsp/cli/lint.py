@@ -16,6 +16,7 @@ from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from ptx_lsp.cli.checking.jobs import Work
+    from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.plan import Plan
     from ptx_lsp.lint.results.report import FileReport
     from ptx_lsp.lint.results.reporter import Reporter
@@ -29,6 +30,7 @@ INTERRUPTED = 130
 COMMANDS = {
     "config": "ptx_lsp.cli.configure",
     "compare": "ptx_lsp.cli.compare",
+    "extract": "ptx_lsp.cli.extract",
     "completion": "ptx_lsp.cli.completion",
     "man": "ptx_lsp.cli.manual",
 }
@@ -102,13 +104,14 @@ class Outcome(NamedTuple):
 
 
 def _once(options: Options, only_files: bool = False) -> Outcome:
-    from ptx_lsp.cli.inputs import Input, collect, links_out
+    from ptx_lsp.cli.collecting import collect, links_out
+    from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.plan import Plan
 
     plan, left_out = Plan(options), list[str]()
-    found = collect(options.paths, options.stdin_filename, left_out.append)
+    found = collect(options.paths, options.stdin_filename, left_out.append, plan.containers)
     inputs = [one for one in found if plan.wanted(one)]
-    watched = (*map(str, plan.files(inputs)), *(one.path for one in inputs))
+    watched = (*map(str, plan.files(inputs)), *(one.file for one in inputs))
     if only_files:
         return Outcome(NOTHING, watched)
     for note in links_out([path for path in left_out if plan.wanted(Input(path, was_found=True))]):
@@ -119,10 +122,11 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
 
         write((at_line_start(one.path) for one in inputs), options)
         return Outcome(NOTHING, watched)
+    _refuse_to_write(options, inputs)
     works = [(one, plan.settings(one)) for one in inputs]
     known = plan.baseline()
     read = [*map(str, plan.files(inputs)), *([str(known)] if known is not None else [])]
-    _keep_apart(options, [*read, *(one.path for one in inputs if one.data is None)])
+    _keep_apart(options, [*read, *(one.file for one in inputs if one.data is None)])
     for note in plan.notes:
         complain(note)
     if not inputs:
@@ -226,6 +230,19 @@ def _refuse(options: Options) -> None:
         raise UsageError("--no-baseline cannot be combined with options that use the baseline")
 
 
+def _refuse_to_write(options: Options, inputs: Sequence[Input]) -> None:
+    """Raises UsageError if a member of a container, which is only read, was named to be changed."""
+    if not (options.fix or options.diff or options.add_ignore):
+        return
+    for one in inputs:
+        if one.container is not None and not one.was_found:
+            name = "--add-ignore" if options.add_ignore else "--diff" if options.diff else "--fix"
+            raise UsageError(
+                f"{name} cannot change `{one.path}`, which is in a container; "
+                "`ptx-lint extract` writes the PTX of a container to files"
+            )
+
+
 def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
     """Raises UsageError where a report would be written over another one, or over what is read."""
     taken = {os.path.realpath(path) for path in inputs}
@@ -302,7 +319,7 @@ def _reporter(name: str) -> Reporter:
 
 def _graph(options: Options) -> int:
     from ptx_lsp.cli.graphs.graph import graph
-    from ptx_lsp.cli.inputs import collect, links_out
+    from ptx_lsp.cli.collecting import collect, links_out
     from ptx_lsp.cli.output import write
     from ptx_lsp.cli.selection import checked_targets
 

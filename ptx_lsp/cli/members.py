@@ -24,11 +24,15 @@ def members(path: str, member: str | None = None, was_found: bool = False) -> li
         if member is not None:
             return found
         lines = container.notes if not was_found else container.damage
-        return [*found, *(Input(path, error=line, was_found=was_found) for line in lines)]
+        return [*found, *(_unreadable(path, line, was_found) for line in lines)]
     except ContainerError as error:
-        return [Input(path, error=str(error), was_found=was_found)]
+        return [_unreadable(path, str(error), was_found)]
     except OSError as error:
-        return [Input(path, error=reason(error), was_found=was_found)]
+        return [_unreadable(path, reason(error), was_found)]
+
+
+def _unreadable(path: str, reason: str, was_found: bool) -> Input:
+    return Input(path, error=reason, was_found=was_found, container=path)
 
 
 def addressed(address: str) -> list[Input]:
@@ -65,7 +69,7 @@ def _with_text(one: Input, name: str) -> Input:
     """A member of standard input, for which there is no file to read it from."""
     path = name if one.member is None else f"{name}{SEPARATOR}{one.member}"
     if one.error is not None or one.payload is None:
-        return one._replace(path=path)
+        return one._replace(path=path, container=name)
     try:
         return Input(path, text_of(one.payload), one.size, container=name)
     except InputError as error:

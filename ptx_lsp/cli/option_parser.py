@@ -20,11 +20,14 @@ examples:
   ptx-lint --requires k.ptx               the minimum .version and target, and why
   ptx-lint --report k.html k.ptx          an HTML report on kernels and findings
   ptx-lint --cfg saxpy -o saxpy.svg k.ptx the control flow graph of a kernel
+  ptx-lint libfoo.so                      lint the PTX in a library or fat binary
+  ptx-lint 'libfoo.so!3:sm_90'            lint one member of it
   ptx-lint --explain mul.wide.u32         explain an instruction, modifier, directive or rule
 
 subcommands, unless a file of that name exists:
   ptx-lint config check|show|schema       validate or show the configuration; print its JSON schema
   ptx-lint compare OLD NEW                compare kernels: registers, occupancy, instructions, findings
+  ptx-lint extract LIB -o DIR             write the PTX in a library or fat binary to files; --list lists it
   ptx-lint completion bash|zsh|fish       print a shell completion script
   ptx-lint man                            the manual page
 
@@ -80,7 +83,8 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH",
-        help="a file, a directory (every *.ptx below it), or - for standard input",
+        help="a file, a directory (every *.ptx below it), or - for standard input; a library or fat binary stands "
+        "for its PTX, and LIB!3:sm_90, LIB!3 or LIB!sm_90 for a part of it",
     )
     parser.add_argument("--version", action="version", version=f"ptx-lint {__version__}")
     _add_judgement(parser)
@@ -131,6 +135,10 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--force-exclude", action="store_true",
         help="skip excluded files even if they are named on the command line",
+    )
+    group.add_argument(
+        "--containers", action="store_true",
+        help="in directories, also check the PTX in libraries, objects, archives and executables",
     )
     group.add_argument(
         "--show-files", action="store_true", help="list the files that would be linted, and exit"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
-from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.inputs import Input, file_of
 from ptx_lsp.cli.selection import checked_targets
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.embedded.languages import Language, language_of
@@ -68,6 +68,11 @@ class Plan:
         """The settings of the run as a whole."""
         return self._config("")
 
+    @property
+    def containers(self) -> bool:
+        """Whether all containers in directories are opened."""
+        return self._options.containers or self.here.containers
+
     def files(self, inputs: Iterable[Input]) -> list[Path]:
         """The configurations that apply to any of the inputs."""
         configs = [*(self._config_of(one) for one in inputs), self.here]
@@ -117,16 +122,16 @@ class Plan:
         if one.data is not None or not (one.was_found or self._options.force_exclude):
             return True
         own = self._config_of(one)
-        if one.was_found and EVERY in own.inline_off and language_of(one.path) is not None:
+        if one.was_found and EVERY in own.inline_off and _language(one) is not None:
             return False
-        return not config.is_excluded(own, self._named(one) or one.path)
+        return not config.is_excluded(own, self._named(one) or one.path, one.member)
 
     def settings(self, one: Input) -> Settings:
         """The settings of one file."""
         options, own = self._options, self._config_of(one)
-        rules = self._chosen(config.layers(own, self._named(one)))
+        rules = self._chosen(config.layers(own, self._named(one), one.member))
         program = self._ptxas() if options.ptxas is not None or own.ptxas else None
-        language = language_of(one.path)
+        language = _language(one)
         if options.requires:
             name = language.name if language is not None else None
             return Settings(Rules(frozenset()), self._targets, requires=True, language=name)
@@ -142,7 +147,7 @@ class Plan:
             PTXAS in rules.names,
             kernels=kernels,
             budgets=own.budgets,
-            fix="unsafe" if options.unsafe_fixes else "safe" if options.fix or options.diff else "",
+            fix=self._fixes(one),
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
             maxrregcount=own.maxrregcount if options.maxrregcount is None else options.maxrregcount,
@@ -152,6 +157,13 @@ class Plan:
             build_targets=_build_targets(one, language),
             metadata=_metadata(one) if kernels or own.budgets else None,
         )
+
+    def _fixes(self, one: Input) -> Literal["", "safe", "unsafe"]:
+        """The fixes that are applied: none to a member of a container, which is not written."""
+        options = self._options
+        if one.container is not None or not (options.fix or options.diff):
+            return ""
+        return "unsafe" if options.unsafe_fixes else "safe"
 
     def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
         """The warnings about budgets that match no kernel: a misspelt name would let every kernel pass. Named
@@ -175,6 +187,7 @@ class Plan:
 
     def judge_as(self, old: str, new: str) -> None:
         """Treats `old`, or each input below it, as if it were at its place in `new`."""
+        old, new = file_of(old), file_of(new)
         in_folder = os.path.isdir(new) and not os.path.isdir(old)
         self._moved = old, os.path.join(new, os.path.basename(os.path.normpath(old))) if in_folder else new
 
@@ -206,12 +219,12 @@ class Plan:
 
     def _named(self, one: Input) -> str | None:
         """The path of an input for patterns, and the folder in which its configuration is searched."""
-        if one.data is not None and one.path == STANDARD_INPUT_NAME:
+        if one.data is not None and one.file == STANDARD_INPUT_NAME:
             return None
         if self._moved is None:
-            return one.path
+            return one.file
         old, new = self._moved
-        return os.path.normpath(os.path.join(new, os.path.relpath(one.path, old)))
+        return os.path.normpath(os.path.join(new, os.path.relpath(one.file, old)))
 
     def _chosen(self, below: tuple[Choice, ...]) -> Rules:
         layers = (*below, self._choice)
@@ -244,10 +257,14 @@ class Plan:
         return self._program
 
 
+def _language(one: Input) -> Language | None:
+    return language_of(one.path) if one.container is None else None
+
+
 def _metadata(one: Input) -> Metadata | None:
     from ptx_lsp.lint.results.metadata import metadata_beside
 
-    return metadata_beside(one.path) if one.data is None else None
+    return metadata_beside(one.path) if one.data is None and one.container is None else None
 
 
 def _build_targets(one: Input, language: Language | None) -> tuple[str, ...]:

@@ -66,8 +66,8 @@ class Cache:
         write(self._folder / "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\n")
         return True
 
-    def get(self, key: str, path: str) -> FileReport | None:
-        """The report of a file with the same content, under any path."""
+    def get(self, key: str, path: str, container: str | None = None) -> FileReport | None:
+        """The report of a file or member with the same content, under any path."""
         place = self._place(key)
         try:
             if not _is_plain(place):
@@ -81,7 +81,7 @@ class Cache:
                 os.utime(place)  # still in use
         except Exception:  # absent, of another version, or damaged
             return None
-        return found._replace(path=path) if isinstance(found, FileReport) else None
+        return found._replace(path=path, container=container) if isinstance(found, FileReport) else None
 
     def put(self, key: str, found: FileReport) -> None:
         """Stores a report, unless it reports a failure: the next run may succeed."""

@@ -52,11 +52,11 @@ def check(one: Input, settings: Settings) -> FileReport:
         except InputError as error:
             if one.was_found and one.error is None and settings.language is not None:
                 return FileReport(one.path, language=settings.language)  # not text
-            return FileReport(one.path, error=str(error))
+            return FileReport(one.path, error=str(error), container=one.container)
         except Exception as error:
-            return FileReport(one.path, error=_internal(error))
+            return FileReport(one.path, error=_internal(error), container=one.container)
     told = tuple([f"{text}: {located(error)}" for text, error in failures])
-    return report._replace(failures=told)
+    return report._replace(failures=told, container=one.container)
 
 
 def _check_host(path: str, source: Source, settings: Settings) -> FileReport:

@@ -56,7 +56,7 @@ def add_ignores(inputs: Sequence[Input], files: Sequence[FileReport]) -> Iterato
     for one, file in zip(inputs, files, strict=True):
         lines: dict[int, list[str]] = {}
         for found in file.diagnostics:
-            if found.rule not in own and one.data is None:
+            if found.rule not in own and one.data is None and one.container is None:
                 lines.setdefault(found.mark.start.line - 1, []).append(found.rule)
         if not lines:
             continue

@@ -33,7 +33,7 @@ def check_all(
         return list(_check_all(works, jobs, show_progress))
     keys = [_key(work) for work in works]
     reports = [
-        kept.get(name, one.path) if name is not None else None
+        kept.get(name, one.path, one.container) if name is not None else None
         for name, (one, _) in zip(keys, works, strict=True)
     ]
     missing = [index for index, found in enumerate(reports) if found is None]

@@ -74,7 +74,7 @@ def _answer(
         return future.result()
     except BrokenProcessPool:
         ended = "the process that checked it ended unexpectedly"
-        return [FileReport(one.path, error=ended) for one, _ in works]
+        return [FileReport(one.path, error=ended, container=one.container) for one, _ in works]
 
 
 def _begin(works: Sequence[tuple[Input, Settings]]) -> None:

@@ -72,6 +72,8 @@ class Config(NamedTuple):
     cache_dir: Path | None = None
     inline_off: tuple[str, ...] = ()
     """The hosts of inline PTX to leave out; `ALL` for all."""
+    containers: bool = False
+    """Whether to check the PTX in all containers in folders."""
 
 
 DEFAULT = Config()
@@ -137,34 +139,48 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             baseline=_place(given, "baseline", folder),
             cache_dir=_place(given, "cache-dir", folder),
             inline_off=_get(given, "inline-off", list_of(HOST)) or (),
+            containers=_get(given, "containers", FLAG) or False,
         )
     except WrongValueError as error:
         raise ConfigError(f"`{origin}`: {error}") from error
 
 
-def effective(config: Config, path: str | PurePath | None, *above: Choice) -> Rules:
-    """The rules for one file; None stands for a text without a file.
+def effective(
+    config: Config, path: str | PurePath | None, *above: Choice, member: str | None = None
+) -> Rules:
+    """The rules for one file or member; None stands for a text without a file.
 
     `above` are layers with precedence, such as the command line. Raises UnknownRuleError for unknown names in
     them.
     """
-    return chosen((*layers(config, path), *above))
+    return chosen((*layers(config, path, member), *above))
 
 
-def layers(config: Config, path: str | PurePath | None) -> tuple[Choice, ...]:
-    """The rule layers of the configuration for one file."""
+def layers(config: Config, path: str | PurePath | None, member: str | None = None) -> tuple[Choice, ...]:
+    """The rule layers of the configuration for one file, or for a member of a container. A pattern matches a
+    member if it matches the path of the container, or `CONTAINER!MEMBER`.
+    """
     if path is None or not config.files:
         return (config.rules,)
-    inside = relative(config, path)
-    return (config.rules, *(choice for pattern, choice in config.files if matches(pattern, inside)))
+    names = _names(config, path, member)
+    return (config.rules, *(choice for pattern, choice in config.files if _matches(pattern, names)))
 
 
-def is_excluded(config: Config, path: str | PurePath) -> bool:
-    """Whether `exclude` matches a file, or a folder that contains it."""
+def is_excluded(config: Config, path: str | PurePath, member: str | None = None) -> bool:
+    """Whether `exclude` matches a file or member, or a folder that contains it."""
     if not config.exclude:
         return False
+    names = _names(config, path, member)
+    return any(_matches(pattern, names) for pattern in config.exclude)
+
+
+def _names(config: Config, path: str | PurePath, member: str | None) -> tuple[PurePath, ...]:
     inside = relative(config, path)
-    return any(matches(pattern, inside) for pattern in config.exclude)
+    return (inside,) if member is None else (inside, inside.with_name(f"{inside.name}!{member}"))
+
+
+def _matches(pattern: str, names: tuple[PurePath, ...]) -> bool:
+    return any(matches(pattern, name) for name in names)
 
 
 def relative(config: Config, path: str | PurePath) -> PurePath:
@@ -340,6 +356,10 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     "inline-off": (
         list_of(HOST).schema,
         "The hosts whose inline PTX is not checked, such as `triton`; `ALL` for all.",
+    ),
+    "containers": (
+        FLAG.schema,
+        "Whether to check the PTX in libraries, objects, archives and executables within folders.",
     ),
 }
 """Every key of the configuration: its schema and a description."""

@@ -27,7 +27,7 @@ def github(run: Run) -> Iterator[str]:
         for found in file.diagnostics:
             yield _annotation(file, found)
         if file.error is not None:
-            message = f"{file.error} ({from_here(file.path)})" if file.container is not None else file.error
+            message = f"{file.error} ({from_here(file.path)})" if file.member is not None else file.error
             yield _line("error", {"file": from_here(file.container or file.path), "title": "ptx-lint"}, message)
 
 

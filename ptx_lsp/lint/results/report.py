@@ -231,8 +231,8 @@ class FileReport(NamedTuple):
 
     @property
     def member(self) -> str | None:
-        """The name of the member of a container."""
-        return self.path[len(self.container) + 1 :] if self.container is not None else None
+        """The name of the member; None for a container as a whole."""
+        return self.path[len(self.container) + 1 :] or None if self.container is not None else None
 
 
 def count(files: Iterable[FileReport]) -> dict[Severity, int]:
