@@ -8,12 +8,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
-from ptx_lsp.cli.inputs import SEPARATOR, Input, InputError, reason, refuse_size
+from ptx_lsp.cli.inputs import SEPARATOR, STDIN, Input, InputError, reason, refuse_size
 from ptx_lsp.embedded.languages import LANGUAGES
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
 from ptx_lsp.named_tuple import NamedTuple
 
-STDIN = "-"
 _HERE = f".{os.sep}"
 
 
@@ -70,17 +69,28 @@ def _standard_input(name: str) -> list[Input]:
         return [Input(name, error=f"cannot read standard input: {reason(error)}")]
 
 
-def _files(path: str, walk: _Walk) -> list[Input]:
+def members_of(path: str) -> list[Input] | None:
+    """The members of a container, or those that `CONTAINER!MEMBER` names; None for any other path."""
     try:
         status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            return sorted(walk.below(path), key=lambda one: one.file.split(os.sep))
-        found = _members(path) if stat.S_ISREG(status.st_mode) and _begins_binary(path) else None
-        return found if found is not None else [Input(path, size=status.st_size)]
-    except (FileNotFoundError, NotADirectoryError) as error:
-        return _addressed(path) if SEPARATOR in path else [Input(path, error=reason(error))]
+    except (FileNotFoundError, NotADirectoryError):
+        return _addressed(path) if SEPARATOR in path else None
+    except (OSError, ValueError):
+        return None
+    return _members(path) if stat.S_ISREG(status.st_mode) and _begins_binary(path) else None
+
+
+def _files(path: str, walk: _Walk) -> list[Input]:
+    members = members_of(path)
+    if members is not None:
+        return members
+    try:
+        status = os.stat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return [Input(path, size=status.st_size)]
     except (OSError, ValueError) as error:
         return [Input(path, error=reason(error))]
+    return sorted(walk.below(path), key=lambda one: one.file.split(os.sep))
 
 
 def _members(path: str, was_found: bool = False) -> list[Input] | None:

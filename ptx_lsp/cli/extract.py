@@ -55,8 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "containers", nargs="+", metavar="CONTAINER",
-        help="a library, object, archive, executable or fat binary; LIB!3:sm_90, LIB!3 or LIB!sm_90 for a part "
-        "of it; a directory with such files; or - for standard input",
+        help="a library, object, archive, executable or fat binary; LIB!3:sm_90, LIB!3 or LIB!sm_90 for a "
+        "part of it; a directory with such files; or - for standard input",
     )
     parser.add_argument(
         "--output", "-o", default=".", metavar="DIR",
@@ -68,7 +68,8 @@ def _parser() -> argparse.ArgumentParser:
         "--force", "-f", action="store_true", help="overwrite existing files with other contents"
     )
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="the format of --list: text (default) or json"
+        "--format", choices=("text", "json"), default="text",
+        help="the format of --list: text (default) or json",
     )
     return parser
 
@@ -128,8 +129,7 @@ def _written(members: Sequence[Input], options: Options) -> int:
 
 def _file_name(one: Input) -> str:
     """As cuobjdump calls it: `libfoo.3.sm_90.ptx`."""
-    stem = os.path.splitext(os.path.basename(one.file))[0]
-    return f"{stem}.{(one.member or '').replace(':', '.')}.ptx"
+    return f"{Path(one.file).stem}.{(one.member or '').replace(':', '.')}.ptx"
 
 
 def _has(place: Path, data: bytes) -> bool:

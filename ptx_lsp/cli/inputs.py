@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from ptx_lsp.containers.container import Payload
+    from ptx_lsp.containers.payload import Payload
 
 MOST_BYTES = 64 << 20
 """Larger inputs are rejected. The tree and names of a text take about 100 times as much memory."""
 
 _BYTES_BESIDES = 4 << 10
 """The cost of a file besides its text, in bytes of text."""
+STDIN = "-"
 SEPARATOR = "!"
 """Between the path of a container and the name of a member."""
 
@@ -81,11 +82,10 @@ def read(one: Input) -> bytes:
 
 def text_of(payload: Payload) -> bytes:
     """The text of a member of a container. Raises InputError."""
-    from ptx_lsp.containers.container import ContainerError
-    from ptx_lsp.containers.decompression import read_payload
+    from ptx_lsp.containers.error import ContainerError
 
     try:
-        return read_payload(payload)
+        return payload.read()
     except ContainerError as error:
         raise InputError(str(error)) from error
     except OSError as error:

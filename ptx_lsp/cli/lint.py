@@ -318,8 +318,8 @@ def _reporter(name: str) -> Reporter:
 
 
 def _graph(options: Options) -> int:
-    from ptx_lsp.cli.graphs.graph import graph
     from ptx_lsp.cli.collecting import collect, links_out
+    from ptx_lsp.cli.graphs.graph import graph
     from ptx_lsp.cli.output import write
     from ptx_lsp.cli.selection import checked_targets
 

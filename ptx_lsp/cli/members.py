@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 
 from ptx_lsp.cli.inputs import SEPARATOR, Input, InputError, reason, text_of
-from ptx_lsp.containers.container import Container, ContainerError, Member
+from ptx_lsp.containers.container import Container, Member
+from ptx_lsp.containers.error import ContainerError
 from ptx_lsp.containers.registry import open_container, split_address
 
 _MOST_BYTES_ON_STDIN = 256 << 20
@@ -38,7 +40,7 @@ def _unreadable(path: str, reason: str, was_found: bool) -> Input:
 def addressed(address: str) -> list[Input]:
     """The members that an address such as `libfoo.so!3:sm_90` names."""
     path, member = split_address(address)
-    if member is None or not os.path.isfile(path):
+    if member is None or not Path(path).is_file():
         return [Input(address, error="no such file or directory")]
     found = members(path, member)
     if found is None:
@@ -46,15 +48,33 @@ def addressed(address: str) -> list[Input]:
     return [one if one.error is None else one._replace(path=address) for one in found]
 
 
+def is_member(address: str) -> bool:
+    """Whether an address is that of a member, with its whole name."""
+    path, name = split_address(address)
+    try:
+        state = Path(path).stat()
+    except OSError:
+        return False
+    return name is not None and name in _names(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=16)
+def _names(path: str, _time: int, _size: int) -> frozenset[str]:
+    try:
+        container = open_container(path)
+    except (ContainerError, OSError):
+        return frozenset()
+    return frozenset(one.name for one in container.members) if container is not None else frozenset()
+
+
 def members_in(data: bytes, name: str) -> list[Input] | None:
     """The members of a container on standard input, with their texts. Raises InputError and OSError."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="ptx-lint.") as folder:
-        path = os.path.join(folder, "stdin")
-        with open(path, "wb") as file:
-            file.write(data)
-        found = members(path)
+        path = Path(folder, "stdin")
+        path.write_bytes(data)
+        found = members(str(path))
         if found is None:
             return None
         if sum(one.size for one in found) > _MOST_BYTES_ON_STDIN:
@@ -77,9 +97,8 @@ def _with_text(one: Input, name: str) -> Input:
 
 
 def _member(one: Member, path: str, was_found: bool) -> Input:
-    return Input(
-        f"{path}{SEPARATOR}{one.name}", None, one.size, was_found=was_found, container=path, payload=one.payload
-    )
+    address = f"{path}{SEPARATOR}{one.name}"
+    return Input(address, None, one.size, None, was_found, path, one.payload)
 
 
 def _chosen(container: Container, wanted: str | None) -> Sequence[Member]:

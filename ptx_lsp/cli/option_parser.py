@@ -83,8 +83,8 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH",
-        help="a file, a directory (every *.ptx below it), or - for standard input; a library or fat binary stands "
-        "for its PTX, and LIB!3:sm_90, LIB!3 or LIB!sm_90 for a part of it",
+        help="a file, a directory (every *.ptx below it), or - for standard input; a library or fat binary "
+        "stands for its PTX, and LIB!3:sm_90, LIB!3 or LIB!sm_90 for a part of it",
     )
     parser.add_argument("--version", action="version", version=f"ptx-lint {__version__}")
     _add_judgement(parser)

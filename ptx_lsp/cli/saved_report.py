@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.lint.diagnostic import Severity
@@ -92,6 +92,7 @@ class _KernelRow(TypedDict):
 
 class _FileRow(TypedDict):
     path: str
+    container: NotRequired[str]
     diagnostics: list[_FindingRow]
     kernels: list[_KernelRow]
 
@@ -106,6 +107,7 @@ def _file(row: _FileRow) -> FileReport:
         row["path"],
         diagnostics=tuple(_finding(one) for one in row["diagnostics"]),
         kernels=tuple(_kernel(one) for one in row["kernels"]),
+        container=row.get("container"),
     )
 
 

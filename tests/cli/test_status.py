@@ -159,7 +159,7 @@ def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
         "urllib", "ipaddress", "datetime", "string", "struct", "importlib.util",
         "ptx_lsp.syntax.document_edit", "ptx_lsp.syntax.lower", "ptx_lsp.isa.matching.misfit",
         "encodings.utf_8_sig", "pathlib", "tree_sitter", "tree_sitter_ptx._binding", "threading", "fnmatch",
-        "tomllib", "json", "pickle", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
+        "tomllib", "json", "pickle", "tempfile", "ptx_lsp.containers", "ptx_lsp.cli.members", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
         "argparse", "gettext", "locale",
         "difflib", "unicodedata", "shutil", "textwrap", "traceback", "rich", "numpy",
         "ptx_lsp.ptxas", "ptx_lsp.cli.checking.cache", "ptx_lsp.cli.checking.assembler",

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.cli.checking.jobs import Work
 from ptx_lsp.cli.files import replace
+from ptx_lsp.cli.inputs import SEPARATOR
 from ptx_lsp.lint.results import baseline
 from ptx_lsp.lint.results.baseline import Group, Known
 from ptx_lsp.lint.results.report import FileReport
@@ -35,7 +36,7 @@ def apply_baseline(
         return rule in rules[file]
 
     def exists(file: str) -> bool:
-        return (path.parent / file).exists()
+        return (path.parent / file).exists() or _is_member(str(path.parent / file))
 
     if not options.update_baseline:
         known = _read(path, missing_is_empty=False)
@@ -48,6 +49,14 @@ def apply_baseline(
     total = sum(one.number for one in after.values())
     hidden = baseline.compared(files, after, place, ran, exists).files
     return hidden, (f"Wrote {total} finding{'' if total == 1 else 's'} to {path}.",), False
+
+
+def _is_member(address: str) -> bool:
+    if SEPARATOR not in address:
+        return False
+    from ptx_lsp.cli.members import is_member
+
+    return is_member(address)
 
 
 def _read(path: Path, missing_is_empty: bool) -> dict[Group, Known]:

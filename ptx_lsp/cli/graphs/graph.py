@@ -9,6 +9,7 @@ from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.cli.graphs.flow_dot import dot
 from ptx_lsp.cli.graphs.flow_svg import flow_svg
 from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.kernel_names import kernel_names
 from ptx_lsp.ide.panels.layered_layout import TooLargeError
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.lint.configuration.selection import did_you_mean
@@ -27,13 +28,24 @@ def graph(inputs: Sequence[Input], options: Options) -> Iterator[str]:
     wanted = options.cfg or ""
     found: list[tuple[str, Function]] = []
     names: set[str] = set()
+    unread: list[str] = []
     for one in inputs:
-        functions = _functions(one, options.target)
+        try:
+            data = read(one)
+        except InputError as error:
+            if one.container is None:
+                raise UsageError(f"{one.path}: {error}") from error
+            unread.append(f"; {one.path}: {error}")
+            continue
+        if one.container is not None and wanted.encode() not in data:  # a library has thousands of members
+            names.update(kernel_names(data))
+            continue
+        functions = _functions(data, options.target)
         names.update(functions)
         if wanted in functions:
             found.append((one.path, functions[wanted]))
     if not found:
-        raise UsageError(f"no input defines `{wanted}`{did_you_mean(wanted, names)}")
+        raise UsageError(f"no input defines `{wanted}`{did_you_mean(wanted, names)}{''.join(unread)}")
     if len(found) > 1:
         raise UsageError(f"`{wanted}` is defined in {found[0][0]} and {found[1][0]}; pass only one")
     drawn = flow(found[0][1])
@@ -54,9 +66,6 @@ def _format(options: Options) -> str:
     return "svg" if options.output and Path(options.output).suffix == ".svg" else "dot"
 
 
-def _functions(one: Input, target: str | None) -> Mapping[str, Function]:
-    try:
-        document = Document.read(Source(read(one)))
-    except InputError as error:
-        raise UsageError(f"{one.path}: {error}") from error
+def _functions(data: bytes, target: str | None) -> Mapping[str, Function]:
+    document = Document.read(Source(data))
     return Module(document, None, parse_target(target) if target else None).definitions

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ptx_lsp.cli.collecting import members_of
+from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.kernel_names import kernel_names
 from ptx_lsp.cli.launching.launch_file import LaunchFile, read_launch_file
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
@@ -43,9 +46,9 @@ class Request:
 def requests(options: Options) -> list[Request]:
     """All launches. Raises SpecError for missing or invalid input, OSError for files that cannot be read."""
     file = read_launch_file(Path(options.launch)) if options.launch else LaunchFile(Path())
-    path, source = _source(options, file)
-    module = Module.parse(source)
     entry = options.entry or file.entry
+    path, source = _source(options, file, entry)
+    module = Module.parse(source)
     is_given = options.grid or options.block or options.arg or options.launch
     if not is_given:
         comments = [one for one in launch_comments(module) if entry in (None, one.entry)]
@@ -82,14 +85,49 @@ def _with_options(request: Request, options: Options) -> Request:
     )
 
 
-def _source(options: Options, file: LaunchFile) -> tuple[str, str]:
-    """The name of the PTX file and its text."""
+def _source(options: Options, file: LaunchFile, entry: str | None) -> tuple[str, str]:
+    """The name of the PTX file, or of the member of a container with `entry`, and its text."""
     if options.file == "-":
         return "<stdin>", sys.stdin.read() + "\n"
     path = Path(options.file) if options.file else file.file
     if path is None:
         raise SpecError("missing PTX file")
+    members = members_of(str(path))
+    if members is not None:
+        name, data = _member(str(path), members, entry)
+        return name, data.decode("utf-8", "replace") + "\n"
     return str(path), path.read_text(encoding="utf-8", errors="replace") + "\n"
+
+
+def _member(path: str, members: Sequence[Input], entry: str | None) -> tuple[str, bytes]:
+    """The path and text of the only member, or of the only one with the kernel. Raises SpecError."""
+    texts, unread = list[tuple[str, bytes]](), list[str]()
+    for one in members:
+        try:
+            data = read(one)
+        except InputError as error:
+            unread.append(f"`{one.path}`: {error}")
+            continue
+        if entry is None or entry in kernel_names(data):
+            texts.append((one.path, data))
+        if entry is None and len(members) > 1:
+            listed = _listed(one.path for one in members)
+            raise SpecError(f"`{path}` has {len(members)} PTX files: use --entry, or name one: {listed}")
+    if not texts:
+        raise SpecError(unread[0] if unread else f"`{path}`: no kernel `{entry}`")
+    if len(texts) > 1:
+        listed = _listed(name for name, _ in texts)
+        raise SpecError(f"`{entry}` is in {len(texts)} PTX files of `{path}`; name one: {listed}")
+    return texts[0]
+
+
+_MOST_LISTED = 8
+
+
+def _listed(paths: Iterable[str]) -> str:
+    found = list(paths)
+    more = len(found) - _MOST_LISTED
+    return ", ".join(f"`{path}`" for path in found[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _kernel(module: Module, entry: str | None, path: str) -> Function:

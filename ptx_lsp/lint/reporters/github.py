@@ -28,7 +28,8 @@ def github(run: Run) -> Iterator[str]:
             yield _annotation(file, found)
         if file.error is not None:
             message = f"{file.error} ({from_here(file.path)})" if file.member is not None else file.error
-            yield _line("error", {"file": from_here(file.container or file.path), "title": "ptx-lint"}, message)
+            place = {"file": from_here(file.container or file.path), "title": "ptx-lint"}
+            yield _line("error", place, message)
 
 
 def _annotation(file: FileReport, found: Reported) -> str:
