@@ -28,7 +28,7 @@ Fat binaries follow each other in a section, aligned with NUL bytes.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final
 
 from ptx_lsp.containers.byte_range import ByteRange
@@ -75,25 +75,28 @@ def fat_binaries(data: ByteRange) -> Iterator[Entry | Damage]:
             where = data.start + offset
             yield Damage(f"has a fat binary of an unknown version ({version}) at byte {where}")
             return
-        yield from _entries(data.part(offset + header, size))
+        is_whole = yield from _entries(data.part(offset + header, size))
         offset += header + size
         if offset > data.size:
-            yield _truncated(data, data.size)
+            if is_whole:
+                yield _truncated(data, data.size)
             return
 
 
-def _entries(data: ByteRange) -> Iterator[Entry | Damage]:
+def _entries(data: ByteRange) -> Generator[Entry | Damage, None, bool]:
+    """The entries of a fat binary. Returns whether all could be read."""
     offset = 0
     while offset < data.size:
         raw = _RawEntry.read(data, offset)
         if raw is None or raw.header + raw.padded > data.size - offset:
             yield _truncated(data, offset)
-            return
+            return False
         if raw.kind == _GROUP:
             yield from _group(raw, data.start + offset)
         else:
             yield raw.entry(data.start + offset + raw.header)
         offset += raw.header + raw.padded
+    return True
 
 
 class _RawEntry(NamedTuple):

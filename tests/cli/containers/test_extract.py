@@ -52,7 +52,8 @@ def test_the_same_name_twice(lint: Lint, library: Path) -> None:
     done = lint("extract", "--force", "lib.fatbin", "other/lib.so", "-o", "out")
     assert done.status == 1
     assert done.err == (
-        "ptx-lint: error: other/lib.so!1:sm_80: `out/lib.1.sm_80.ptx` already has the PTX of lib.fatbin!1:sm_80\n"
+        "ptx-lint: error: other/lib.so!1:sm_80: `out/lib.1.sm_80.ptx` already has the PTX of "
+        "lib.fatbin!1:sm_80\n"
     )
     assert Path("out/lib.1.sm_80.ptx").read_text() == BAD
 
@@ -96,14 +97,14 @@ def test_list(lint: Lint, library: Path) -> None:
 lib.fatbin
   member   PTX  bytes  kernels
   1:sm_80  8.0    113        1  bad
-  2:sm_90  8.0     78        1  good
+  2:sm_90  8.0     77        1  good
 x.so
   member   PTX  bytes  kernels
-  1:sm_90  8.0    285        6  first, k0, k1 and 3 more
+  1:sm_90  8.0    281        6  first, k0, k1 and 3 more
 """
     assert {path.name for path in library.iterdir()} == {"lib.fatbin", "x.so"}
     (row,) = json.loads(lint("extract", "--list", "--format", "json", "x.so").out)["members"]
     assert row == {
         "path": "x.so!1:sm_90", "container": "x.so", "member": "1:sm_90", "target": "sm_90",
-        "ptx_version": "8.0", "size": 285, "kernels": ["first", "k0", "k1", "k2", "k3", "k4"],
+        "ptx_version": "8.0", "size": 281, "kernels": ["first", "k0", "k1", "k2", "k3", "k4"],
     }

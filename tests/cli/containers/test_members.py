@@ -131,11 +131,14 @@ def test_folders_have_fat_binaries_and_other_containers_on_request(lint: Lint, l
     Path("ptx-lint.toml").write_text("containers = true\n")
     assert lint("--show-files", ".").out == every
     assert "containers = true" in lint("config", "show").out
-    Path("ptx-lint.toml").write_text('containers = true\nexclude = ["program", "*.so!*:sm_90", "z.fatbin!1*"]\n')
+    exclude = 'exclude = ["program", "*.so!*:sm_90", "z.fatbin!1*"]'
+    Path("ptx-lint.toml").write_text(f"containers = true\n{exclude}\n")
     assert lint("--show-files", ".").out == "a.ptx\nb.so!1:sm_80\nz.fatbin!2:sm_90\n"
 
 
-@pytest.mark.parametrize("pattern", ["lib.fatbin", "*.fatbin", "lib.fatbin!1*", "lib.fatbin!*:sm_80", "lib.*!*"])
+@pytest.mark.parametrize(
+    "pattern", ["lib.fatbin", "*.fatbin", "lib.fatbin!1*", "lib.fatbin!*:sm_80", "lib.*!*"]
+)
 def test_patterns_match_containers_and_members(lint: Lint, library: Path, pattern: str) -> None:
     Path("ptx-lint.toml").write_text(f'[per-file-ignores]\n"{pattern}" = ["undeclared-name"]\n')
     assert lint("lib.fatbin").status == 0
@@ -182,6 +185,7 @@ def test_a_report_does_not_overwrite_a_container(lint: Lint, library: Path) -> N
 
 def test_the_cache_knows_members(lint: Lint, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By their texts: in another container they have the same reports, with their own paths."""
+    monkeypatch.delenv("PTX_LINT_NO_CACHE")
     arguments = ("--cache-dir", "cache", "--format", "json")
     first = lint(*arguments, "lib.fatbin")
     Path("copy.so").write_bytes(fat_binary((90, GOOD.replace("sm_80", "sm_90")), (80, BAD)))
