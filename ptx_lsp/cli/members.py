@@ -15,7 +15,7 @@ _MOST_BYTES_ON_STDIN = 256 << 20
 
 
 def members(path: str, member: str | None = None, was_found: bool = False) -> list[Input] | None:
-    """The members of a container, all or those that `member` names; None if the file is no container. What
+    """The members of a container, all or those that `member` names; None if the file is not a container. What
     is damaged is an input with an `error`.
     """
     try:
@@ -44,7 +44,7 @@ def addressed(address: str) -> list[Input]:
         return [Input(address, error="no such file or directory")]
     found = members(path, member)
     if found is None:
-        return [Input(address, error="is a member of a file that is no container")]
+        return [Input(address, error="is a member of a file that is not a container")]
     return [one if one.error is None else one._replace(path=address) for one in found]
 
 

@@ -162,7 +162,7 @@ def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
         "tomllib", "json", "pickle", "hashlib", "dataclasses", "inspect", "ast", "tokenize", "pkgutil",
         "argparse", "gettext", "locale",
         "difflib", "unicodedata", "shutil", "textwrap", "traceback", "rich", "numpy",
-        "tempfile", "ptx_lsp.containers", "ptx_lsp.cli.members",
+        "ptx_lsp.containers", "ptx_lsp.cli.members",
         "ptx_lsp.ptxas", "ptx_lsp.cli.checking.cache", "ptx_lsp.cli.checking.assembler",
         "ptx_lsp.cli.checking.requirements", "ptx_lsp.cli.checking.processes",
         "ptx_lsp.lint.fixes.fix_application", "ptx_lsp.lint.results.kernels",

@@ -1,8 +1,8 @@
 """Annotations of GitHub Actions: `::error file=a.ptx,line=7,...::message` on standard output.
 
 A finding is put on the source line that `.loc` names where that file is in the tree, else on the PTX line.
-A member of a container is no file of the repository: the annotation is for the container, and its text names
-the line of the member.
+A member of a container is not a file of the repository: the annotation is for the container, and its text
+names the line of the member.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def github(run: Run) -> Iterator[str]:
             yield _annotation(file, found)
         if file.error is not None:
             message = f"{file.error} ({from_here(file.path)})" if file.member is not None else file.error
-            place = {"file": from_here(file.container or file.path), "title": "ptx-lint"}
-            yield _line("error", place, message)
+            path = from_here(file.container or file.path)
+            yield _line("error", {"file": path, "title": "ptx-lint"}, message)
 
 
 def _annotation(file: FileReport, found: Reported) -> str:

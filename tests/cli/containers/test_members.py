@@ -64,7 +64,7 @@ def test_an_existing_file_is_no_address(lint: Lint, library: Path) -> None:
         ("lib.fatbin!sm_75", "has no member `sm_75`; it has `1:sm_80`, `2:sm_90`"),
         ("absent.so!1", "no such file or directory"),
         (".!1", "no such file or directory"),
-        ("good.ptx!1", "is a member of a file that is no container"),
+        ("good.ptx!1", "is a member of a file that is not a container"),
         ("code.fatbin", "holds no PTX, only machine code for sm_90"),
         ("code.fatbin!1", "holds no PTX, only machine code for sm_90"),
     ],
