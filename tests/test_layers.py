@@ -98,7 +98,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "collecting",
         "launching",
         "option_parser explanations files graphs output run saved_report selection",
-        "command_line checking completion configure extract manual page",
+        "binary_output command_line checking completion configure extract manual page",
         "plan",
         "compare lint",
         "entry",

@@ -15,11 +15,12 @@ from ptx_lsp.code_cache import CodeCache
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from ptx_lsp.cli.binary_output import BinaryReports
     from ptx_lsp.cli.checking.jobs import Work
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.plan import Plan
     from ptx_lsp.lint.results.report import FileReport
-    from ptx_lsp.lint.results.reporter import Reporter
+    from ptx_lsp.lint.results.reporter import AnyReporter
 
 # Slow imports are deferred until needed: `--version` needs none of them.
 
@@ -154,12 +155,32 @@ def _watch(options: Options) -> NoReturn:
 
 
 def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
+    formats = [(options.format, options.output), *options.written]
+    if options.diff or options.add_ignore or not any(_is_binary(name) for name, _ in formats):
+        return _reported(options, plan, works, None)
+    from ptx_lsp.cli.binary_output import BinaryReports, binary_formats
+
+    with BinaryReports(binary_formats(options, formats)) as binary:
+        return _reported(options, plan, works, binary)
+
+
+def _reported(
+    options: Options, plan: Plan, works: Sequence[Work], binary: BinaryReports | None
+) -> int:
     from ptx_lsp.cli.checking.jobs import check_all
     from ptx_lsp.cli.output import style, write, write_data, write_file
 
-    kept = plan.cache()
-    reports = check_all(works, options.jobs, not options.quiet, kept)
-    worth = [pair for pair in zip(works, reports, strict=True) if not _is_without_ptx(*pair)]
+    path = plan.baseline()
+    early = binary if path is None else None
+    keeps_kernels = early is None or plan.needs_kernels(works)
+    reports = check_all(works, options.jobs, not options.quiet, plan.cache())
+    worth: list[tuple[Work, FileReport]] = []
+    for work, report in zip(works, reports, strict=True):
+        if _is_without_ptx(work, report):
+            continue
+        if early is not None:
+            early.add(report)
+        worth.append((work, report if keeps_kernels else report._replace(kernels=())))
     works, files = [work for work, _ in worth], [file for _, file in worth]
     inputs = [one for one, _ in works]
     if reports and not files:
@@ -179,12 +200,15 @@ def _checked(options: Options, plan: Plan, works: Sequence[Work]) -> int:
         from ptx_lsp.cli.checking.edits import write_fixes
 
         remarks = tuple(write_fixes(inputs, files))
-    path, improved = plan.baseline(), False
+    improved = False
     if path is not None:
         from ptx_lsp.cli.checking.baseline_run import apply_baseline
 
         files, told, improved = apply_baseline(options, path, works, files)
         remarks += told
+        if binary is not None:
+            for file in files:
+                binary.add(file)
     if options.add_ignore:
         from ptx_lsp.cli.checking.edits import add_ignores
 
@@ -294,11 +318,12 @@ def _tell_troubles(files: Sequence[FileReport]) -> None:
 def _print_reports(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
     """Writes every requested report: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
-    from ptx_lsp.lint.results.reporter import Run
+    from ptx_lsp.lint.results.reporter import Reporter, Run
 
     plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels)
     for name, path in options.written:
-        write_file(_reporter(name).write(plain), path)
+        if isinstance(reporter := _reporter(name), Reporter):
+            write_file(reporter.write(plain), path)
     painted = style(options)
     if options.requires and options.format in ("full", "concise"):
         from ptx_lsp.cli.checking.requirements import report_lines
@@ -306,10 +331,17 @@ def _print_reports(options: Options, files: Sequence[FileReport], remarks: tuple
         write(report_lines(files, painted, options.quiet or options.format == "concise"), options)
         return
     run = plain._replace(style=painted, columns=columns(options))
-    write(_reporter(options.format).write(run), options, to_stderr=options.fix and "-" in options.paths)
+    if isinstance(reporter := _reporter(options.format), Reporter):
+        write(reporter.write(run), options, to_stderr=options.fix and "-" in options.paths)
 
 
-def _reporter(name: str) -> Reporter:
+def _is_binary(name: str) -> bool:
+    from ptx_lsp.lint.results.reporter import BinaryReporter
+
+    return isinstance(_reporter(name), BinaryReporter)
+
+
+def _reporter(name: str) -> AnyReporter:
     from ptx_lsp.lint.results.reporter import find
 
     found = find(name)

@@ -191,7 +191,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format", "--output-format", action="append", dest="formats", metavar="X[=FILE]",
         help="full (default), concise, json, json-lines, sarif, github, gitlab, junit, rdjson, markdown, "
-        "statistics; dot or svg with --cfg; X=FILE writes to FILE, in addition to the printed report",
+        "parquet, statistics; dot or svg with --cfg; X=FILE writes to FILE, in addition to the printed "
+        "report",
     )
     group.add_argument(
         "--statistics", action="store_true", help="count findings per rule; same as --format statistics"

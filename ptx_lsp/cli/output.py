@@ -32,7 +32,7 @@ def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> No
 
 def print_lines(lines: Iterable[str]) -> None:
     """Writes lines to standard output. Raises UsageError if that fails."""
-    with _standard_output() as stream:
+    with standard_output() as stream:
         stream.writelines(f"{_encodable(line)}\n" for line in lines)
         stream.flush()
 
@@ -47,14 +47,14 @@ def write_data(data: bytes, options: Options) -> None:
 
 def write_bytes(data: bytes) -> None:
     """Writes to standard output, ignoring --output. Raises UsageError if that fails."""
-    with _standard_output() as stream:
+    with standard_output() as stream:
         stream.flush()
         stream.buffer.write(data)
         stream.buffer.flush()
 
 
 @contextmanager
-def _standard_output() -> Generator[TextIO]:
+def standard_output() -> Generator[TextIO]:
     """Output ends silently if the reader closes the pipe. Raises UsageError if nothing can be written."""
     if not sys.stdout:  # the interpreter has None where it was closed
         raise UsageError("standard output is closed")

@@ -25,7 +25,7 @@ from ptx_lsp.lint.configuration.selection import (
     did_you_mean,
 )
 from ptx_lsp.lint.results.report import FileReport
-from ptx_lsp.lint.results.reporter import find
+from ptx_lsp.lint.results.reporter import BinaryReporter, Reporter, find
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,9 @@ class Plan:
             [options.target] if options.target is not None else options.targets
         )
         names = {options.format, *(name for name, _ in options.written)}
-        self._reports_have_kernels = any(one.has_kernels for name in names if (one := find(name)) is not None)
+        written = [one for name in names if (one := find(name)) is not None]
+        self._texts_have_kernels = any(one.has_kernels for one in written if isinstance(one, Reporter))
+        self._has_binary_reports = any(isinstance(one, BinaryReporter) for one in written)
         self._chosen(())  # a rule that does not exist is reported even without files
 
     @property
@@ -138,7 +140,7 @@ class Plan:
         targets = self._targets or own.targets
         if len(targets) > 1 and (options.fix or options.diff):
             raise UsageError("fixes support one target: use --target instead of --targets")
-        kernels = options.kernels or options.report is not None or self._reports_have_kernels
+        kernels = self._shows_kernels or self._has_binary_reports
         dynamic = own.dynamic_shared if options.dynamic_shared is None else options.dynamic_shared
         return Settings(
             rules,
@@ -146,6 +148,7 @@ class Plan:
             program,
             PTXAS in rules.names,
             kernels=kernels,
+            fingerprints=self._has_binary_reports,
             budgets=own.budgets,
             fix=self._fixes(one),
             details=options.report is not None,
@@ -164,6 +167,15 @@ class Plan:
         if one.container is not None or not (options.fix or options.diff):
             return ""
         return "unsafe" if options.unsafe_fixes else "safe"
+
+    @property
+    def _shows_kernels(self) -> bool:
+        options = self._options
+        return options.kernels or options.report is not None or self._texts_have_kernels
+
+    def needs_kernels(self, works: Iterable[tuple[Input, Settings]]) -> bool:
+        """Whether kernels are needed after the reports that are written while files are checked."""
+        return self._shows_kernels or any(settings.budgets for _, settings in works)
 
     def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
         """The warnings about budgets that match no kernel: a misspelt name would let every kernel pass. Named

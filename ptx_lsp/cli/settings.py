@@ -28,6 +28,8 @@ class Settings(NamedTuple):
     """Whether to report the metrics of kernels."""
     details: bool = False
     """Whether a page shows them."""
+    fingerprints: bool = False
+    """Whether the kernels have fingerprints of their code."""
     budgets: Budgets = ()
     fix: Literal["", "safe", "unsafe"] = ""
     """The fixes that are applied before the report."""

@@ -16,7 +16,7 @@ from ptx_lsp.ide.cursor.markdown import code as ide_code
 from ptx_lsp.ide.cursor.markdown import fenced
 from ptx_lsp.lint.reporters.markdown import code, inert, prose, table
 from ptx_lsp.lint.results.report import FileReport
-from ptx_lsp.lint.results.reporter import Run, find
+from ptx_lsp.lint.results.reporter import Reporter, Run, find
 from ptx_lsp.lint.results.style import printable
 from tests.cli.conftest import BAD, HEADER, Lint
 
@@ -151,7 +151,7 @@ def test_remarks(tmp_path: Path) -> None:
     run = Run([FileReport("k.ptx")], (f"Wrote 1 finding to {HOSTILE}\x1b[2J.",))
     for name in ("markdown", "statistics", "full"):
         reporter = find(name)
-        assert reporter is not None
+        assert isinstance(reporter, Reporter)
         out = "\n".join(reporter.write(run))
         assert "\x1b" not in out
         if name == "markdown":

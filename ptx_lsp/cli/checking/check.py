@@ -213,7 +213,7 @@ def _kernels(
 
     return kernels(
         module, measured, settings.threads, settings.details, settings.maxrregcount,
-        settings.dynamic_shared, settings.metadata,
+        settings.dynamic_shared, settings.metadata, settings.fingerprints,
     )
 
 

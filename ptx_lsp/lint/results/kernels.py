@@ -52,22 +52,29 @@ def kernels(
     maxrregcount: int | None = None,
     dynamic: int | None = None,
     metadata: Metadata | None = None,
+    with_fingerprints: bool = False,
 ) -> list[Kernel]:
     """One row per kernel definition, in order, with its dynamic shared memory.
 
     `measured` are the metrics of ptxas by kernel name. `threads` is the block size if no `.reqntid` fixes it
     and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas. `dynamic` and `metadata` say how much
-    dynamic shared memory kernels have.
+    dynamic shared memory kernels have. `with_fingerprints` adds those of their code.
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     rows = (
         kernel(function, (measured or {}).get(function.name), threads, with_details, maxrregcount)
         for function in defined
     )
-    return [
+    found = [
         with_dynamic_shared(row, dynamic_shared(function, dynamic, metadata))
         for row, function in zip(rows, defined, strict=True)
     ]
+    if with_fingerprints:
+        from ptx_lsp.lint.results.code_fingerprint import code_fingerprint
+
+        pairs = zip(found, defined, strict=True)
+        return [row._replace(fingerprint=code_fingerprint(function)) for row, function in pairs]
+    return found
 
 
 def kernel(

@@ -172,6 +172,8 @@ class Kernel(NamedTuple):
     """Part of the occupancy if it is known; None if it was not determined."""
     details: Details | None = None
     """Only with `--report`, and for the first target."""
+    fingerprint: str = ""
+    """The fingerprint of its code (`code_fingerprint.py`), if requested."""
 
 
 Decides: TypeAlias = Literal["ptx_version", "target"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.packages import module_names
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 
 class Run(NamedTuple):
@@ -42,6 +45,34 @@ class Reporter(NamedTuple):
     """Whether it reports kernel metrics, so that they must be computed."""
 
 
+class ReportStream(Protocol):
+    """A report that is written while files are checked."""
+
+    def add(self, file: FileReport) -> None:
+        """Writes the report on one file, now or later."""
+
+    def close(self) -> None:
+        """Writes what is left. Without it, the report is not complete."""
+
+
+Open: TypeAlias = "Callable[[BinaryIO], ReportStream]"
+
+
+class BinaryReporter(NamedTuple):
+    """A format of `--format` that is not text and has kernel metrics. `open` begins a report in a file, which
+    is written from its start to its end.
+    """
+
+    name: str
+    summary: str
+    open: Open
+    package: str
+    """The package that it needs."""
+    extra: str
+    """The extra of ptx-lsp that installs the package."""
+    has_kernels: bool = True
+
+
 def reporter(
     name: str, summary: str, has_kernels: bool = False
 ) -> Callable[[Write], Reporter]:
@@ -53,19 +84,34 @@ def reporter(
     return decorate
 
 
+def binary_reporter(
+    name: str, summary: str, package: str, extra: str
+) -> Callable[[Open], BinaryReporter]:
+    """Registers the decorated function as a format that is not text."""
+
+    def decorate(open_: Open) -> BinaryReporter:
+        return BinaryReporter(name, summary, open_, package, extra)
+
+    return decorate
+
+
+AnyReporter: TypeAlias = Reporter | BinaryReporter
+
+
 @cache
-def find(name: str) -> Reporter | None:
+def find(name: str) -> AnyReporter | None:
     """The format of this name, from the file of this name: nothing else is imported."""
     try:
         module = importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
     except ImportError:
         return None
-    found = [one for one in vars(module).values() if isinstance(one, Reporter) and one.name == name]
+    kinds = Reporter, BinaryReporter
+    found = [one for one in vars(module).values() if isinstance(one, kinds) and one.name == name]
     return found[0] if found else None
 
 
 @cache
-def reporters() -> dict[str, Reporter]:
+def reporters() -> dict[str, AnyReporter]:
     """Every format by its name. They are discovered, not listed."""
     package = importlib.import_module(_PACKAGE)
     names = [name.replace("_", "-") for name in module_names(package.__path__)]
