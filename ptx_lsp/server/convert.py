@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import PurePath
 
 from lsprotocol import types
-from pygls.uris import from_fs_path, to_fs_path
+from pygls.uris import from_fs_path
 
 from ptx_lsp.ide.cursor.access import Use
 from ptx_lsp.ide.cursor.occurrences import Occurrence
@@ -17,6 +17,7 @@ from ptx_lsp.ide.hover.links import Link
 from ptx_lsp.ide.navigation.symbols import SymbolSort
 from ptx_lsp.lint.diagnostic import Diagnostic, Related, Severity, Tag
 from ptx_lsp.server.client import Client
+from ptx_lsp.server.containers.member_uri import path_of
 from ptx_lsp.server.json import Json, JsonText
 from ptx_lsp.text import ColumnUnit, Edit, Position, Source, Span
 
@@ -155,7 +156,7 @@ class Converter:
         """The URI of a file that the text names; a relative name is relative to the text's own file."""
         path = PurePath(name)
         if not path.is_absolute():
-            own = to_fs_path(self.uri)
+            own = path_of(self.uri)
             if own is None:
                 return None
             path = PurePath(own).parent / path

@@ -16,18 +16,16 @@ from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
 from ptx_lsp.ide.inline.block_places import BlockPlaces
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.config import FILE_NAMES
-from ptx_lsp.lint.configuration.selection import PTXAS
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
-from ptx_lsp.lint.ptxas_messages import merge_messages
-from ptx_lsp.lint.results.debug_lines import SourceLocations
 from ptx_lsp.lint.results.metadata import metadata_beside
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.background.machine_code import Disassembling
 from ptx_lsp.server.background.measuring import Choice, Measured, Measuring
 from ptx_lsp.server.client import Client
+from ptx_lsp.server.containers.known_containers import KnownContainers
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.diagnostics_scheduler import (
     DiagnosticsPolicy,
@@ -40,6 +38,7 @@ from ptx_lsp.server.inline.host_scheduler import HostDiagnostics
 from ptx_lsp.server.memory import DELAY, MUCH, give_back
 from ptx_lsp.server.openfile import ClientFile, OpenFile, Snapshot
 from ptx_lsp.server.progress import Progress
+from ptx_lsp.server.ptxas_findings import with_messages
 from ptx_lsp.server.publisher import MOST_TOLD, Notify, Publisher, send, too_large, too_many, worst
 from ptx_lsp.server.settings import (
     SECTION,
@@ -112,6 +111,7 @@ class Session:
         self.threads = Threads()
         self.configurations = Configurations()
         self.index = WorkspaceIndex(self.threads, self.configurations)
+        self.containers = KnownContainers()
         self.files: dict[str, OpenFile] = {}
         self.is_shut_down = False
         self._closed_bytes = 0
@@ -394,15 +394,10 @@ class Session:
         if len(source.data) > MOST_BYTES:
             return [too_large(source)]
         found = self._own_diagnostics(file, lintings)
-        messages = self.measuring.messages(file, source)
-        rules = self.effective_settings(file).rules
-        if not messages or not lintings[0].is_complete or PTXAS not in rules.names:
+        if not lintings[0].is_complete:
             return found
-        origins = SourceLocations(module)
-        _, added = merge_messages(
-            found, messages, source, Suppressions(source), lambda offset: origins.of(offset)[1]
-        )
-        return worst(sorted([*found, *rules.judged(added)], key=lambda one: one.span), source)
+        messages, rules = self.measuring.messages(file, source), self.effective_settings(file).rules
+        return with_messages(found, messages, module, rules)
 
     def _own_diagnostics(self, file: OpenFile, lintings: Sequence[LintSession]) -> list[Diagnostic]:
         linting = lintings[0]

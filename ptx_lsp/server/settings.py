@@ -14,6 +14,7 @@ from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.config import Config, ConfigError
 from ptx_lsp.lint.configuration.selection import EVERY, Choice, Rules, UnknownRuleError, chosen
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.server.containers.member_uri import path_of
 from ptx_lsp.server.json import at, texts
 
 _log = logging.getLogger(__name__)
@@ -103,7 +104,7 @@ class Configurations:
 
     def effective_settings(self, uri: str, settings: Settings) -> EffectiveSettings:
         """The settings of a file: its project's configuration, overridden by the client's settings."""
-        path = to_fs_path(uri)
+        path = path_of(uri)
         complaint = None
         try:
             found = self._config(Path(path).parent) if path is not None else config.DEFAULT

@@ -249,3 +249,62 @@ export interface Comparison {
   /** The state of ptxas for both texts; absent from older servers. */
   ptxas?: { old: PtxasState; new: PtxasState };
 }
+
+/** A PTX text in a container. */
+export interface Member {
+  /** Its number in the container, and its target: `3:sm_90`. */
+  name: string;
+  uri: string;
+  target: string;
+  version: string;
+  size: number;
+  compression: string | null;
+  /** The source file that the compiler was given. */
+  source: string | null;
+  /** The file of an archive that it is in. */
+  part: string | null;
+}
+
+export const CONTAINER_MEMBERS = 'ptx/containerMembers';
+export interface Container {
+  format: string;
+  members: Member[];
+  /** What is not PTX, such as machine code. */
+  others: { kind: string; target: string; count: number }[];
+  notes: string[];
+}
+
+export const MEMBER_TEXT = 'ptx/memberText';
+export interface MemberText {
+  text: string;
+}
+
+export const MEMBER_KERNELS = 'ptx/memberKernels';
+export interface MemberKernels {
+  kernels: { name: string; displayName: string; selectionRange: Range }[];
+}
+
+/** A kernel in a cache of Triton, and what Triton says about it. */
+export interface CachedKernel {
+  name: string;
+  uri: string;
+  /** Milliseconds since 1970. */
+  modified: number;
+  target: string | null;
+  warps: number | null;
+  stages: number | null;
+  clusterSize: number | null;
+  sharedBytes: number | null;
+  /** The URIs of the earlier stages of compilation. */
+  files: string[];
+}
+
+export const TRITON_CACHE = 'ptx/tritonCache';
+export interface TritonCache {
+  /** The newest first. */
+  kernels: CachedKernel[];
+  omitted: number;
+}
+
+/** As the report on kernels, about a file that need not be open. */
+export const FILE_REPORT = 'ptx/fileReport';

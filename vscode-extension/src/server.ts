@@ -90,15 +90,36 @@ export class Server implements vscode.Disposable {
     return this.anew();
   }
 
+  /** Waits until the server is running, and starts it if nothing has. Throws an error with a message for the user. */
+  async ready(): Promise<void> {
+    if (this.current === 'stopped') {
+      await this.restart();
+    }
+    while (this.current === 'starting') {
+      await new Promise<void>((resolve) => {
+        const listener = this.onState(() => {
+          listener.dispose();
+          resolve();
+        });
+      });
+    }
+    if (this.current !== 'running') {
+      throw new Error('The language server is not running.');
+    }
+  }
+
   /** Null if there is no answer. A request that fails throws an error with a message for the user. */
-  async ask<Answer>(method: string, params: object): Promise<Answer | null> {
+  async ask<Answer>(method: string, params: object, token?: vscode.CancellationToken): Promise<Answer | null> {
     const client = this.client;
     if (!client || this.current !== 'running') {
       throw new Error(this.current === 'starting' ? 'The language server is starting.' : 'The language server is not running.');
     }
     try {
-      return await client.sendRequest<Answer | null>(method, params);
+      return await client.sendRequest<Answer | null>(method, params, token);
     } catch (error) {
+      if (token?.isCancellationRequested) {
+        throw new vscode.CancellationError();
+      }
       this.log.warn(`${method}: ${text(error)}`);
       throw client === this.client ? error : new Error('The language server exited before it answered.');
     }

@@ -98,3 +98,17 @@ export function findings({ findings: counts }: Kernel): string {
   const parts = words.filter(([count]) => count).map(([count, word]) => `${count} ${word}${count > 1 ? 's' : ''}`);
   return parts.join(', ') || 'no findings';
 }
+
+/** `1 member`, `2 members`. */
+export function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+/** The size of a text: `812 bytes`, `12.3 KiB`. */
+export function fileSize(size: number): string {
+  if (size < 1024) {
+    return counted(size, 'byte');
+  }
+  const [unit, factor] = size < 1 << 20 ? (['KiB', 1 << 10] as const) : (['MiB', 1 << 20] as const);
+  return `${(size / factor).toFixed(1)} ${unit}`;
+}

@@ -112,6 +112,8 @@ class Measuring:
         self._program: asyncio.Future[Program | Measured] | None = None
         self._current: tuple[_Case, asyncio.Future[Measured]] | None = None
         self._working: asyncio.Future[None] | None = None
+        self._one_of_others = asyncio.Lock()
+        """Held by the one text that is no open file's and is measured."""
 
     def use(self, path: Path | None) -> None:
         """Uses this ptxas; None for the one that is found."""
@@ -154,6 +156,17 @@ class Measuring:
         if not case.is_for(source, choice):
             self._begin(case, source, choice, 0)
         return case.measured
+
+    async def of_text(self, data: bytes, choice: Choice) -> Measured:
+        """The answer of ptxas for a text that no open file has. It runs when it is done with those."""
+        if not choice.is_on:
+            return Measured("off")
+        key = text_key(data, choice.target)
+        async with self._one_of_others:
+            while self._working is not None and not self._working.done():
+                await asyncio.wait((self._working,))
+            known = self._results.get(key)
+            return known if known is not None else self._kept(key, await self._judged(data, choice.target))
 
     def _begin(self, case: _Case, source: Source, choice: Choice, pause: float) -> None:
         self._stop(case)
@@ -208,7 +221,8 @@ class Measuring:
             case = next(reversed(self._queue))
             del self._queue[case]
             key = case.key
-            task = asyncio.ensure_future(self._measure(case))
+            assert case.source is not None
+            task = asyncio.ensure_future(self._judged(case.source.data, case.choice.target))
             self._current = case, task
             try:
                 await asyncio.wait((task,))
@@ -217,26 +231,29 @@ class Measuring:
                 task.cancel()  # if this is cancelled itself
             if task.cancelled():
                 continue
-            found = task.result()
-            if found.state == "measured":
-                self._results[key] = found
-                if len(self._results) > _KEPT:
-                    self._results.popitem(last=False)
+            found = self._kept(key, task.result())
             is_open = case in (self._cases.get(case.file), self._compared.get(case.file))
             if is_open and case.key == key:  # not changed meanwhile
                 is_new, case.messages = case.messages != found.messages, found.messages
                 case.measured = found
                 self._changed(case.file, is_new)
 
-    async def _measure(self, case: _Case) -> Measured:
+    def _kept(self, key: bytes, found: Measured) -> Measured:
+        """A result, from now on known."""
+        if found.state == "measured":
+            self._results[key] = found
+            if len(self._results) > _KEPT:
+                self._results.popitem(last=False)
+        return found
+
+    async def _judged(self, data: bytes, target: Target | None) -> Measured:
         """Never raises an Exception: a failure is a result, too."""
         program = await self.program()
         if isinstance(program, Measured):
             return program
         try:
-            assert case.source is not None
             with tempfile.TemporaryDirectory(prefix="ptx-lsp-", ignore_cleanup_errors=True) as folder:
-                report = await judge(program, case.source.data, case.choice.target, folder)
+                report = await judge(program, data, target, folder)
             return Measured("measured", program.version, report)
         except PtxasError as error:
             _log.warning("%s", error)

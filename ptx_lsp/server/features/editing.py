@@ -16,6 +16,7 @@ from ptx_lsp.ide.editing.code_actions import (
 )
 from ptx_lsp.ide.editing.formatting import ON_TYPE, Style, formatting, formatting_on_type
 from ptx_lsp.lint.diagnostic import Diagnostic
+from ptx_lsp.server.containers.member_uri import is_read_only
 from ptx_lsp.server.convert import Converter
 from ptx_lsp.server.diagnostics_scheduler import FileDiagnostics
 from ptx_lsp.server.feature import answer, answer_of_hosts_with_findings, answer_with_findings
@@ -23,6 +24,7 @@ from ptx_lsp.server.inline.host_files import HostView
 from ptx_lsp.server.inline.host_scheduler import HostDiagnostics
 from ptx_lsp.server.json import JsonText
 from ptx_lsp.server.session import View
+from ptx_lsp.text import Edit
 
 _KINDS: dict[ActionSort, types.CodeActionKind] = {
     "fix": types.CodeActionKind.QuickFix,
@@ -41,7 +43,7 @@ _FIX_ALL = types.CodeActionKind.SourceFixAll
 def on_code_action(
     view: View, findings: FileDiagnostics, params: types.CodeActionParams
 ) -> list[types.CodeAction]:
-    if view.snapshot.is_skeleton:
+    if view.snapshot.is_skeleton or is_read_only(view.file.uri):
         return []
     span, only = view.convert.span(params.range), params.context.only
     found: list[Action] = []
@@ -127,16 +129,16 @@ def _action(convert: Converter, version: int | None, found: Action) -> types.Cod
 
 
 @answer(types.TEXT_DOCUMENT_FORMATTING, of_outlines=False)
-def on_formatting(view: View, params: types.DocumentFormattingParams) -> JsonText:
-    return view.convert.json_edits(formatting(view.module, _style(params.options)))
+def on_formatting(view: View, params: types.DocumentFormattingParams) -> JsonText | None:
+    return _edits(view, formatting(view.module, _style(params.options)))
 
 
 @answer(types.TEXT_DOCUMENT_RANGE_FORMATTING, of_outlines=False)
 def on_range_formatting(
     view: View, params: types.DocumentRangeFormattingParams
-) -> JsonText:
+) -> JsonText | None:
     span = view.convert.span(params.range)
-    return view.convert.json_edits(formatting(view.module, _style(params.options), span))
+    return _edits(view, formatting(view.module, _style(params.options), span))
 
 
 @answer(
@@ -146,9 +148,13 @@ def on_range_formatting(
 )
 def on_type_formatting(
     view: View, params: types.DocumentOnTypeFormattingParams
-) -> JsonText:
+) -> JsonText | None:
     offset = view.offset(params.position)
-    return view.convert.json_edits(formatting_on_type(view.module, offset, _style(params.options)))
+    return _edits(view, formatting_on_type(view.module, offset, _style(params.options)))
+
+
+def _edits(view: View, edits: Sequence[Edit]) -> JsonText | None:
+    return None if is_read_only(view.file.uri) else view.convert.json_edits(edits)
 
 
 def _style(options: types.FormattingOptions) -> Style:

@@ -36,11 +36,11 @@ from ptx_lsp.server.session import Session, View
 from ptx_lsp.text import Span
 
 
-class _Report(NamedTuple):
+class KernelReport(NamedTuple):
     """What a report is about: `module` has the requested target."""
 
     view: View
-    findings: FileDiagnostics
+    findings: Sequence[Diagnostic]
     module: Module
     known: KnownFigures
     kernels: tuple[Function, ...]
@@ -59,25 +59,26 @@ async def on_kernel_report(session: Session, asked: object) -> Json:
         rows = await session.scheduler.of_each(
             report.module, report.kernels, lambda kernel: kernel_metrics(kernel, report.known)
         )
-        return await session.threads.answer(_kernel_report, report, rows)
+        return await session.threads.answer(report_json, report, rows)
     finally:
         if report.module is not view.module:
             report.module.dispose(report.module)  # the server collects no old cycles
 
 
-def _begun(view: View, findings: FileDiagnostics, asked: object) -> _Report:
+def _begun(view: View, findings: FileDiagnostics, asked: object) -> KernelReport:
     module, target, known = view.module, _target(asked), view.known
     if target is not None and target != module.target:
         module = Module(module.document, None, target)
         known = known._replace(measured=NOT_MEASURED)
-    return _Report(view, findings, module, known, tuple(_kernels(module)))
+    return KernelReport(view, findings.diagnostics, module, known, tuple(kernels_of(module)))
 
 
-def _kernel_report(report: _Report, rows: Sequence[Kernel]) -> Json:
+def report_json(report: KernelReport, rows: Sequence[Kernel]) -> dict[str, Json]:
+    """The answer, with a row for each kernel."""
     view, module = report.view, report.module
     launched = {one.entry for one in launch_comments(module)}
     view.display_names(one.name for one in report.kernels)  # all at once
-    found = sorted(report.findings.diagnostics, key=_start)
+    found = sorted(report.findings, key=_start)
     kernels: list[Json] = []
     for function, row in zip(report.kernels, rows, strict=True):
         span = Span(function.item.start, function.item.end)
@@ -256,10 +257,11 @@ def chosen(view: View, asked: object) -> Function | None:
     line, column = number(at(place, "line")), number(at(place, "character"))
     if line is not None and column is not None:
         return view.module.function_at(view.convert.offset_at(line, column))
-    return next(_kernels(view.module), None)
+    return next(kernels_of(view.module), None)
 
 
-def _kernels(module: Module) -> Iterator[Function]:
+def kernels_of(module: Module) -> Iterator[Function]:
+    """The kernels that a module defines."""
     return (f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from lsprotocol import types
-from pygls.uris import from_fs_path, to_fs_path
+from pygls.uris import from_fs_path
 
 from ptx_lsp.ide.hover.links import source_at
+from ptx_lsp.server.containers.member_uri import path_of
 from ptx_lsp.server.request_error import RequestFailedError
 from ptx_lsp.server.session import View
 
@@ -37,7 +38,7 @@ def source_file(name: str, ptx: str, folders: tuple[str, ...]) -> Path | None:
     folder of the PTX file or to a workspace folder. The path may be that of another machine, so its last
     parts alone suffice, as many as possible.
     """
-    own = to_fs_path(ptx)
+    own = path_of(ptx)
     around = [Path(own).parent] if own is not None else []
     around += [Path(folder) for folder in folders]
     try:

@@ -27,6 +27,7 @@ from ptx_lsp.ide.navigation.linkage import (
 from ptx_lsp.ide.navigation.references import references
 from ptx_lsp.ide.navigation.symbols import match_rank, workspace_symbols
 from ptx_lsp.server.client import Client
+from ptx_lsp.server.containers.member_uri import is_read_only
 from ptx_lsp.server.convert import SYMBOL_KINDS, workspace_edit
 from ptx_lsp.server.feature import handler
 from ptx_lsp.server.features.source_files import source_definition
@@ -120,7 +121,7 @@ def _sharing(name: LinkedName, others: Sequence[IndexedFile]) -> list[IndexedFil
 @handler(types.TEXT_DOCUMENT_PREPARE_RENAME)
 async def on_prepare_rename(session: Session, params: types.PrepareRenameParams) -> types.Range | None:
     view = await session.view_at(params.text_document.uri, params.position)
-    if view is None or view.snapshot.is_skeleton:
+    if view is None or view.snapshot.is_skeleton or is_read_only(view.file.uri):
         return None
     try:
         is_linked = bool(await _to_rename(session, view, params.position))
@@ -142,6 +143,8 @@ async def on_rename(session: Session, params: types.RenameParams) -> types.Works
     view = await session.view_at(params.text_document.uri, params.position)
     if view is None or view.snapshot.is_skeleton:
         return None
+    if is_read_only(view.file.uri):
+        raise RequestFailedError("this text is read-only")
     offset, new = view.offset(params.position), params.new_name
     edits: dict[str, tuple[int | None, list[types.TextEdit]]] = {}
     try:
@@ -241,10 +244,10 @@ def _named_on_disk(files: Sequence[IndexedFile], query: str) -> list[types.Works
 
 
 async def _others(session: Session, uri: str) -> list[IndexedFile]:
-    """The files of the workspace except one; open ones as the client has them."""
+    """The files of the workspace except one; open ones as the client has them, without read-only texts."""
     found: list[IndexedFile] = []
     for other in tuple(session.files):
-        view = await session.view(other) if other != uri else None
+        view = await session.view(other) if other != uri and not is_read_only(other) else None
         if view is not None:
             symbols = await session.threads.answer(_opened(view).symbols)
             found.append(IndexedFile(other, symbols))
