@@ -3,6 +3,7 @@
 import * as vscode from 'vscode';
 
 import { ComparePanel } from './compare.js';
+import { registerContainers } from './containers/commands.js';
 import { startWhenNeeded } from './hosts.js';
 import { install } from './installing.js';
 import { KernelItem, Kernels } from './kernels.js';
@@ -13,6 +14,8 @@ import { Snippets } from './snippets.js';
 import { Status } from './status.js';
 import { onSelection } from './python.js';
 import { reveal } from './text.js';
+import { TritonCache } from './triton/cache.js';
+import { registerTriton } from './triton/commands.js';
 
 /** Milliseconds to wait after an edit before requesting metrics again. */
 const PAUSE = 400;
@@ -42,6 +45,9 @@ export function activate(context: vscode.ExtensionContext): Api {
   const tree = vscode.window.createTreeView('ptx.kernels', { treeDataProvider: kernels });
   context.subscriptions.push(vscode.languages.registerCompletionItemProvider('ptx', new Snippets(), '.'));
   context.subscriptions.push(running, kernels, pressure, status, tree, comparison, ...Object.values(panels));
+
+  const cache = new TritonCache(running);
+  context.subscriptions.push(registerContainers(context, running, comparison), cache, registerTriton(cache, comparison));
 
   /** Refreshes all views, or only those that depend on the given documents. */
   const show = (changed?: ReadonlySet<string>): void => {

@@ -115,7 +115,7 @@ export class Server implements vscode.Disposable {
       throw new Error(this.current === 'starting' ? 'The language server is starting.' : 'The language server is not running.');
     }
     try {
-      return await client.sendRequest<Answer | null>(method, params, token);
+      return await client.sendRequest<Answer | null>(method, params, ...(token ? [token] : []));
     } catch (error) {
       if (token?.isCancellationRequested) {
         throw new vscode.CancellationError();

@@ -6,18 +6,34 @@ import type { ComparePanel } from '../compare.js';
 import type { Member } from '../protocol.js';
 import type { Server } from '../server.js';
 import { counted, fileSize } from '../wording.js';
+import { ContainerEditor } from './editor.js';
 import type { ContainerItem } from './items.js';
-import { containerOf, contents, fileName, SCHEME, text } from './members.js';
-import type { Containers } from './tree.js';
+import { containerOf, contents, fileName, Members, SCHEME, text } from './members.js';
+import { Containers } from './tree.js';
 
-const ENDINGS = ['fatbin', 'cubin', 'so', 'o', 'a', 'obj'];
+const ENDINGS = ['fatbin', 'cubin', 'so', 'o', 'a', 'obj', 'lib', 'dll', 'exe'];
 
 /** Something with a document: a member, or a file of the Triton cache. */
 interface Chosen {
   uri: vscode.Uri;
 }
 
-export class ContainerCommands {
+/** Registers the scheme of members, the view, the editor for binaries, and the commands. */
+export function registerContainers(context: vscode.ExtensionContext, server: Server, comparison: ComparePanel): vscode.Disposable {
+  const containers = new Containers(server, context.workspaceState);
+  const members = new Members(server);
+  const editor = new ContainerEditor(context.extensionUri, containers);
+  return vscode.Disposable.from(
+    containers,
+    members,
+    vscode.workspace.registerFileSystemProvider(SCHEME, members, { isReadonly: true, isCaseSensitive: true }),
+    vscode.window.createTreeView('ptx.containers', { treeDataProvider: containers, showCollapseAll: true, canSelectMany: true }),
+    ...ContainerEditor.types.map((type) => vscode.window.registerCustomEditorProvider(type, editor)),
+    new ContainerCommands(server, containers, comparison).register(),
+  );
+}
+
+class ContainerCommands {
   constructor(
     private readonly server: Server,
     private readonly containers: Containers,
@@ -176,9 +192,11 @@ function currentMember(): vscode.Uri | undefined {
   return undefined;
 }
 
-/** `libfoo.so!3:sm_90` is saved as `libfoo.so.3.sm_90.ptx`. */
+/** As `ptx-lint extract` calls it: `libfoo.so!3:sm_90` is saved as `libfoo.3.sm_90.ptx`. */
 function savedName(member: vscode.Uri): string {
-  return `${fileName(member).replaceAll(/[!:]/g, '.')}.ptx`;
+  const container = fileName(containerOf(member)).replace(/(?<=.)\.[^.]*$/, '');
+  const name = fileName(member).split('!').at(-1) ?? '';
+  return `${container}.${name.replace(':', '.')}.ptx`;
 }
 
 /** Asks before files are overwritten. */

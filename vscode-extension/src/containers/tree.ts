@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { MEMBER_KERNELS, type Container, type MemberKernels } from '../protocol.js';
 import type { Server } from '../server.js';
 import { besides, byTarget, ContainerItem, MemberItem, MemberKernelItem, NoteItem, TargetItem } from './items.js';
-import { contents } from './members.js';
+import { contents, fileName } from './members.js';
 
 type Item = ContainerItem | TargetItem | MemberItem | MemberKernelItem | NoteItem;
 
@@ -89,7 +89,7 @@ export class Containers implements vscode.TreeDataProvider<Item>, vscode.Disposa
 
   private inContainer({ uri, found }: ContainerItem): Item[] {
     if (found instanceof Error) {
-      return [new NoteItem(uri.toString(), found.message, 'error')];
+      return [new NoteItem(uri.toString(), found.message.replace(`${fileName(uri)}: `, ''), 'error')];
     }
     const also = found.members.length ? besides(found).map((text) => new NoteItem(uri.toString(), `Also ${text}`, 'info')) : [];
     return [
@@ -119,7 +119,7 @@ export class Containers implements vscode.TreeDataProvider<Item>, vscode.Disposa
       return;
     }
     const folder = vscode.Uri.joinPath(uri, '..');
-    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, uri.path.split('/').at(-1) ?? ''));
+    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, fileName(uri)));
     const again = (): void => {
       this.found.delete(key);
       this.changed.fire(undefined);

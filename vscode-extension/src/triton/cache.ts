@@ -23,6 +23,7 @@ export class TritonCache implements vscode.TreeDataProvider<Item>, vscode.Dispos
   private readonly reports = new Map<string, KernelReport | Error>();
   /** What has to be reported on: the versions in expanded groups, in order. */
   private readonly waiting = new Map<string, VersionItem>();
+  private listed: readonly CachedKernel[] = [];
   private running = new vscode.CancellationTokenSource();
   private working = false;
 
@@ -55,6 +56,11 @@ export class TritonCache implements vscode.TreeDataProvider<Item>, vscode.Dispos
   more(group: GroupItem): void {
     group.shown += MORE;
     this.changed.fire(group);
+  }
+
+  /** The versions of a kernel, the newest first. */
+  versions(name: string): CachedKernel[] {
+    return this.listed.filter((one) => one.name === name);
   }
 
   /** Lets the user choose the folder. */
@@ -102,6 +108,7 @@ export class TritonCache implements vscode.TreeDataProvider<Item>, vscode.Dispos
       if (omitted) {
         this.view.message = `The newest ${kernels.length} kernels are shown.`;
       }
+      this.listed = kernels;
       return grouped(kernels);
     } catch (error) {
       if (!(error instanceof vscode.CancellationError) && (await exists(folder))) {

@@ -30,11 +30,12 @@ export class VersionItem extends vscode.TreeItem {
   readonly uri: vscode.Uri;
 
   constructor(readonly cached: CachedKernel) {
-    const { name, target, warps, files } = cached;
+    const { name, target, files } = cached;
     const stages = files.length ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None;
-    super(`${target ?? '?'} · ${warps === null ? '? warps' : counted(warps, 'warp')}`, stages);
+    super(target ?? 'unknown target', stages);
     this.uri = vscode.Uri.parse(cached.uri);
     this.id = cached.uri;
+    this.description = options(cached);
     this.iconPath = new vscode.ThemeIcon('chip');
     this.tooltip = tooltip(cached, ['Figures: not yet computed']);
     this.command = { command: 'ptx.triton.reveal', title: 'Open the PTX', arguments: [this.uri, name] };
@@ -56,7 +57,8 @@ export class VersionItem extends vscode.TreeItem {
       this.description = 'no kernel';
       return;
     }
-    this.description = [registersInShort(kernel), occupancyInShort(kernel), ...findingsInShort(kernel)].join(' · ');
+    const parts = [registersInShort(kernel), occupancyInShort(kernel), ...findingsInShort(kernel), options(this.cached)];
+    this.description = parts.filter(Boolean).join(' · ');
     const worst = kernel.findings.error ? 'error' : kernel.findings.warning ? 'warning' : undefined;
     this.iconPath = worst
       ? new vscode.ThemeIcon(worst, new vscode.ThemeColor(`list.${worst}Foreground`))
@@ -104,14 +106,19 @@ export function grouped(kernels: readonly CachedKernel[]): GroupItem[] {
   return [...found].map(([name, versions]) => new GroupItem(name, versions));
 }
 
+/** `8 warps, 3 stages`: what distinguishes versions, as far as Triton says it. */
+export function options({ warps, stages }: CachedKernel): string {
+  return [warps === null ? '' : counted(warps, 'warp'), stages === null ? '' : counted(stages, 'stage')].filter(Boolean).join(', ');
+}
+
 function occupancyInShort(kernel: Kernel): string {
   const bound = kernel.occupancy.percent !== null && kernel.dynamicShared?.bytes === null ? 'at most ' : '';
   return `${bound}${percent(kernel.occupancy.percent)}`;
 }
 
 function findingsInShort(kernel: Kernel): string[] {
-  const { error, warning } = kernel.findings;
-  return error || warning ? [findings({ ...kernel, findings: { error, warning, info: 0, hint: 0 } })] : [];
+  const counts = { ...kernel.findings, hint: 0 };
+  return counts.error || counts.warning || counts.info ? [findings({ ...kernel, findings: counts })] : [];
 }
 
 function figures(kernel: Kernel, report: KernelReport): string[] {
