@@ -31,7 +31,7 @@ from ptx_lsp.text import Source
 
 @handler("ptx/containerMembers")
 async def on_container_members(session: Session, asked: object) -> Json:
-    """What is in a file. Texts are not read."""
+    """The members and other entries of a file. Texts are not read."""
     path = to_fs_path(uri_of(asked))
     if path is None:
         raise RequestFailedError(f"`{uri_of(asked)}` is not a file on this disk")

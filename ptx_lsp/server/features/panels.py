@@ -37,7 +37,7 @@ from ptx_lsp.text import Span
 
 
 class KernelReport(NamedTuple):
-    """What a report is about: `module` has the requested target."""
+    """The subject of a report: `module` has the requested target."""
 
     view: View
     findings: Sequence[Diagnostic]
