@@ -49,6 +49,15 @@ class Member(NamedTuple):
         return self.payload.read()
 
 
+class OtherCode(NamedTuple):
+    """Entries without PTX."""
+
+    kind: str
+    """Such as `machine code`."""
+    target: str
+    number: int
+
+
 class Container(NamedTuple):
     """A file with PTX texts."""
 
@@ -56,8 +65,8 @@ class Container(NamedTuple):
     format: str
     """The format, for messages: `fat binary`, `ELF file`, `archive`."""
     members: tuple[Member, ...]
-    others: tuple[tuple[str, str], ...] = ()
-    """The kind and target of each entry that is not PTX, such as `("machine code", "sm_90")`."""
+    others: tuple[OtherCode, ...] = ()
+    """The entries that are not PTX."""
     damage: tuple[str, ...] = ()
     """One line for each part that could not be read. The members are those that could."""
 
@@ -67,14 +76,6 @@ class Container(NamedTuple):
         if self.members:
             return self.damage
         return (_without_ptx(self.format, self.others), *self.damage)
-
-    def counts(self) -> dict[str, dict[str, int]]:
-        """How many entries of each kind other than PTX there are, by target."""
-        counted: dict[str, dict[str, int]] = {}
-        for kind, target in self.others:
-            targets = counted.setdefault(kind, {})
-            targets[target] = targets.get(target, 0) + 1
-        return counted
 
     def member(self, name: str) -> Member:
         """The member with a name, or with a number. Raises ContainerError."""
@@ -97,11 +98,12 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(shown) + (f" and {left} more" if left else "")
 
 
-def _without_ptx(form: str, others: Iterable[tuple[str, str]]) -> str:
-    targets: dict[str, dict[str, None]] = {}
-    for kind, target in others:
-        targets.setdefault(kind, {})[target] = None
+def _without_ptx(form: str, others: Iterable[OtherCode]) -> str:
+    targets: dict[str, list[str]] = {}
+    for one in others:
+        targets.setdefault(one.kind, []).append(one.target)
     if not targets:
-        return f"is an {form} without a CUDA fat binary"
+        article = "an" if form[0].lower() in "aeio" else "a"
+        return f"is {article} {form} without device code"
     held = "; ".join(f"{kind} for {', '.join(names)}" for kind, names in targets.items())
     return f"holds no PTX, only {held}"

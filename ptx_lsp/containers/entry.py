@@ -62,8 +62,10 @@ class Format:
     """A format of containers."""
 
     name: str
-    """For messages, after *an*: `ELF file`."""
+    """For messages: `ELF file`."""
     magic: tuple[bytes, ...]
     """The first bytes of its files."""
     contents: Callable[[ByteRange], Iterator[Content]]
     """The contents of a file, in its order. Raises ContainerError if it is not of this format."""
+    recognises: Callable[[ByteRange], bool] = lambda data: True
+    """Whether a file with these first bytes is of this format."""

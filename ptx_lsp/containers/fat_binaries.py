@@ -28,7 +28,7 @@ Fat binaries follow each other in a section, aligned with NUL bytes.
 from __future__ import annotations
 
 import struct
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ptx_lsp.containers.byte_range import ByteRange
@@ -51,6 +51,7 @@ _OBFUSCATED: Final = 0x1_0000
 _SUFFIXES: Final = {0x10_0000: "a", 0x20_0000: "f"}
 _READ_AT_ONCE: Final = 512
 _LONGEST_HEADER: Final = 1 << 20
+_LONGEST_IN_TABLE: Final = 1 << 14
 _LONGEST_STRING: Final = 4096
 _PIECE: Final = 1 << 16
 
@@ -75,28 +76,26 @@ def fat_binaries(data: ByteRange) -> Iterator[Entry | Damage]:
             where = data.start + offset
             yield Damage(f"has a fat binary of an unknown version ({version}) at byte {where}")
             return
-        is_whole = yield from _entries(data.part(offset + header, size))
+        contents = _entries(data.part(offset + header, size))
+        if header + size > data.size - offset:
+            yield _truncated(data, offset)
+            contents = (one for one in contents if isinstance(one, Entry))
+        yield from contents
         offset += header + size
-        if offset > data.size:
-            if is_whole:
-                yield _truncated(data, data.size)
-            return
 
 
-def _entries(data: ByteRange) -> Generator[Entry | Damage, None, bool]:
-    """The entries of a fat binary. Returns whether all could be read."""
+def _entries(data: ByteRange) -> Iterator[Entry | Damage]:
     offset = 0
     while offset < data.size:
         raw = _RawEntry.read(data, offset)
         if raw is None or raw.header + raw.padded > data.size - offset:
-            yield _truncated(data, offset)
-            return False
+            yield Damage(f"has no complete entry at byte {data.start + offset}")
+            return
         if raw.kind == _GROUP:
             yield from _group(raw, data.start + offset)
         else:
             yield raw.entry(data.start + offset + raw.header)
         offset += raw.header + raw.padded
-    return True
 
 
 class _RawEntry(NamedTuple):
@@ -190,24 +189,23 @@ class _RawEntry(NamedTuple):
 
 def _group(group: _RawEntry, offset: int) -> Iterator[Entry | Damage]:
     """The entries of a group, whose header is at an offset of the file."""
-    table = group.options
-    if not 0 < table <= len(group.bytes) - _PAIR.size:
-        yield Damage(f"has a damaged table of entries at byte {offset}")
-        return
-    number, _ = _PAIR.unpack_from(group.bytes, table)
-    position = table + _PAIR.size
+    head = group.bytes
     whole = group.entry(offset + group.header).place
-    for _ in range(number):
-        if position + _ENTRY.size > len(group.bytes):
-            yield Damage(f"has a damaged table of entries at byte {offset}")
-            return
-        raw = _RawEntry.parse(group.bytes[position:])
-        one = raw.entry(whole.offset)
-        if raw.header + raw.padded > whole.size:
-            yield Damage(f"has a damaged table of entries at byte {offset}")
-            return
-        yield one._replace(place=whole._replace(start=raw.header, size=raw.padded))
+    number, position = 1, len(head)
+    if _ENTRY.size <= group.options <= len(head) - _PAIR.size:
+        number = _PAIR.unpack_from(head, group.options)[0]
+        position = group.options + _PAIR.size
+    end = 0
+    while number and position + _ENTRY.size <= len(head):
+        raw = _RawEntry.parse(head[position : position + _LONGEST_IN_TABLE])
+        start, end = end, raw.header + raw.padded
+        if raw.header < start or end > whole.size:
+            break
+        yield raw.entry(0)._replace(place=whole._replace(start=raw.header, size=raw.padded))
         position += raw.size_in_table
+        number -= 1
+    if number:
+        yield Damage(f"has a damaged table of entries at byte {offset}")
 
 
 def _aligned(size: int) -> int:
@@ -225,4 +223,4 @@ def _after_padding(data: ByteRange, offset: int) -> int:
 
 
 def _truncated(data: ByteRange, offset: int) -> Damage:
-    return Damage(f"is truncated or damaged: no complete entry at byte {data.start + offset}")
+    return Damage(f"has a fat binary at byte {data.start + offset} that is truncated")

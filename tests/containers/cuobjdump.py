@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 _EXTRACTED = re.compile(
-    r"^Extracting PTX file and ptxas options +\d+: (\S+\.ptx) -arch=(\w+)", re.MULTILINE
+    r"^Extracting PTX file and ptxas options +(\d+): (\S+\.ptx) -arch=(\w+)", re.MULTILINE
 )
 
 
@@ -30,27 +30,34 @@ def extracted(cuobjdump: str, path: Path, targets: Collection[str]) -> dict[str,
     target at a time.
     """
     try:
-        return _extracted(cuobjdump, path, ())
+        found = extracted_in_order(cuobjdump, path)
     except AssertionError:
-        found: dict[str, list[bytes]] = {}
-        for target in targets:
-            found |= _extracted(cuobjdump, path, ("-arch", target))
-        return found
+        found = [
+            one
+            for target in targets
+            for one in extracted_in_order(cuobjdump, path, "-arch", target)
+        ]
+    texts: dict[str, list[bytes]] = {}
+    for name, text in found:
+        texts.setdefault(name.partition(":")[2], []).append(text)
+    return texts
 
 
-def _extracted(cuobjdump: str, path: Path, options: Sequence[str]) -> dict[str, list[bytes]]:
+def extracted_in_order(cuobjdump: str, path: Path, *options: str) -> list[tuple[str, bytes]]:
+    """The PTX texts, each with the name of its member."""
     with tempfile.TemporaryDirectory() as folder:
         output = run(
             [cuobjdump, "-all", *options, "-xptx", "all", str(path.resolve())], Path(folder)
         )
         listed = _EXTRACTED.findall(output)
-        names = [name for name, _ in listed]
         # it names files after the identifier of an entry, and overwrites those of the same name
-        assert len(set(names)) == len(names), f"{path}: cuobjdump has overwritten files"
-        found: dict[str, list[bytes]] = {}
-        for name, target in listed:
-            found.setdefault(target, []).append((Path(folder) / name).read_bytes())
-        return found
+        assert len({file for _, file, _ in listed}) == len(listed), (
+            f"{path}: cuobjdump has overwritten files"
+        )
+        return [
+            (f"{number}:{target}", (Path(folder) / file).read_bytes())
+            for number, file, target in listed
+        ]
 
 
 def run(command: Sequence[str], folder: Path) -> str:

@@ -13,23 +13,37 @@ from ptx_lsp.containers.fat_binaries import fat_binaries
 
 _SECTIONS: Final = (b".nv_fatb", b"__nv_rel")
 """Names are cut to eight bytes."""
+_MAGIC: Final = b"PE\0\0"
 _OFFSET: Final = struct.Struct("<I")
 _HEADER: Final = struct.Struct("<4sHHIIIHH")
 _SECTION: Final = struct.Struct("<8sIIII16x")
 
 
 def _contents(data: ByteRange) -> Iterator[Content]:
-    offset = _OFFSET.unpack(data.read(0x3C, _OFFSET.size).ljust(_OFFSET.size, b"\0"))[0]
-    head = data.read(offset, _HEADER.size)
-    if len(head) < _HEADER.size or not head.startswith(b"PE\0\0"):
-        raise ContainerError("is not a valid Windows program")
-    _, _, number, _, _, _, optional, _ = _HEADER.unpack(head)
+    offset = _offset(data)
+    _, _, number, _, _, _, optional, _ = _HEADER.unpack(
+        data.read(offset, _HEADER.size).ljust(_HEADER.size, b"\0")
+    )
     table = data.read(offset + _HEADER.size + optional, number * _SECTION.size)
     if len(table) < number * _SECTION.size:
         raise ContainerError("is truncated: its section table is not inside the file")
-    for name, size, _, stored, start in _SECTION.iter_unpack(table):
-        if name in _SECTIONS:
-            yield from fat_binaries(data.part(start, min(size, stored) if size else stored))
+    places = [
+        (start, min(size, stored) if size else stored)
+        for name, size, _, stored, start in _SECTION.iter_unpack(table)
+        if name in _SECTIONS
+    ]
+    for section in data.sections(places):
+        yield from fat_binaries(section)
 
 
-FORMAT: Final = Format("Windows program or library", (b"MZ",), _contents)
+def _offset(data: ByteRange) -> int:
+    """The offset of the header."""
+    field = data.read(0x3C, _OFFSET.size).ljust(_OFFSET.size, b"\0")
+    return int.from_bytes(field, "little")
+
+
+def _recognises(data: ByteRange) -> bool:
+    return data.read(_offset(data), len(_MAGIC)) == _MAGIC
+
+
+FORMAT: Final = Format("Windows program", (b"MZ",), _contents, _recognises)
