@@ -223,4 +223,4 @@ def _after_padding(data: ByteRange, offset: int) -> int:
 
 
 def _truncated(data: ByteRange, offset: int) -> Damage:
-    return Damage(f"has a fat binary at byte {data.start + offset} that is truncated")
+    return Damage(f"is truncated: the fat binary at byte {data.start + offset} is not complete")

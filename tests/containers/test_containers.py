@@ -275,7 +275,11 @@ def test_members_that_lie(made: Callable[[], bytes], message: str, write: Write)
 @pytest.mark.parametrize(
     ("data", "texts", "damage"),
     [
-        (fat_binary(entry(), entry())[:-8], 1, "has a fat binary at byte 0 that is truncated"),
+        (
+            fat_binary(entry(), entry())[:-8],
+            1,
+            "is truncated: the fat binary at byte 0 is not complete",
+        ),
         (fat_binary(entry(), b"rest"), 1, "has no complete entry at byte 128"),
         (fat_binary(entry()) + b"junk", 1, "has no fat binary at byte 128"),
         (
@@ -299,9 +303,13 @@ def test_the_rest_of_damaged_containers(data: bytes, texts: int, damage: str, wr
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (fat_binary(entry())[:40], "has a fat binary at byte 0 that is truncated"),
+        (fat_binary(entry())[:40], "is truncated: the fat binary at byte 0 is not complete"),
         (b"\x50\xed\x55\xba\x09\0\x10\0" + bytes(8), "unknown version"),
         (b"\x7fELF\x09\x01\x01" + bytes(57), "ELF headers"),
+        (
+            (DATA / "add.o").read_bytes()[:-1],
+            "is truncated: its section table is not inside the file",
+        ),
         (b"!<thin>\n", "is a thin archive"),
         (windows_library(fat_binary(entry()))[:120], "section table"),
         (windows_library(fat_binary(entry()))[:150], "is truncated: a section"),

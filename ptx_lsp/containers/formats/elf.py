@@ -43,7 +43,8 @@ def _parse(data: ByteRange) -> tuple[list[ByteRange], str | None]:
         elf = ELFFile(cast(IO[bytes], stream))
         if elf["e_machine"] in _CUDA:
             return [], _target_of_cubin(int(elf["e_flags"]), data.read(7, 1))
-        if elf.num_sections() * int(elf["e_shentsize"]) > data.size:
+        table = int(elf["e_shoff"])
+        if table >= data.size or elf.num_sections() * int(elf["e_shentsize"]) > data.size - table:
             raise ContainerError("is truncated: its section table is not inside the file")
         found: dict[str, list[tuple[int, int]]] = {name: [] for name in _SECTIONS}
         for section in elf.iter_sections("SHT_PROGBITS"):
