@@ -79,7 +79,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "document",
     ),
     "ptx_lsp.containers": (
-        "byte_range error",
+        "error",
+        "byte_range",
         "payload",
         "container entry",
         "fat_binaries",
