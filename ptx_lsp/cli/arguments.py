@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from ptx_lsp.parallel.jobs import Jobs
 
 STANDARD_INPUT_NAME = "<stdin>"
 
@@ -54,7 +57,7 @@ class Options:
     no_cache: bool = False
     watch: bool = False
     ptxas: str | None = None
-    jobs: int | None = None
+    jobs: Jobs = None
     stdin_filename: str = STANDARD_INPUT_NAME
     explain: str | None = None
     rules: bool = False

@@ -11,7 +11,7 @@ from ptx_lsp.cli.arguments import UsageError, complain
 from ptx_lsp.cli.checking.jobs import check_all
 from ptx_lsp.cli.collecting import collect, links_out
 from ptx_lsp.cli.command_line import parse
-from ptx_lsp.cli.option_parser import Formatter, Parser
+from ptx_lsp.cli.option_parser import Formatter, Parser, jobs
 from ptx_lsp.cli.output import style, write
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.reporters.comparison import comparison_json
@@ -20,6 +20,7 @@ from ptx_lsp.lint.reporters.markdown import code, prose, table
 from ptx_lsp.lint.results.comparison import Change, Comparison, Pair, Subject, compare
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style, at_line_start, printable
+from ptx_lsp.parallel.jobs import Jobs
 
 _MOST_SPELLINGS = 6
 """Instructions per line of text; JSON has all."""
@@ -40,7 +41,7 @@ class Options(argparse.Namespace):
     config: str | None
     no_config: bool
     ptxas: str | None
-    jobs: int | None
+    jobs: Jobs
 
 
 def run(words: Sequence[str]) -> int:
@@ -93,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
         "--config", metavar="FILE", help="use this configuration for both sides instead of NEW's"
     )
     either.add_argument("--no-config", action="store_true", help="ignore all configuration files")
-    parser.add_argument("--jobs", "-j", type=int, metavar="N", help="number of parallel processes")
+    parser.add_argument("--jobs", "-j", type=jobs, metavar="N", help="number of parallel processes, or dask://HOST:PORT")
     return parser
 
 
@@ -119,7 +120,7 @@ def _checked(path: str, options: Options) -> list[FileReport]:
     for note in links_out(left_out):
         complain(note)
     works = [(one, plan.settings(one)) for one in inputs]
-    files = check_all(works, options.jobs, False, plan.cache())
+    files = list(check_all(works, options.jobs, False, plan.cache()))
     readable = {file.container for file in files if file.error is None and file.container is not None}
     for file in files:
         if file.error is None:

@@ -181,10 +181,10 @@ def _reported(
         if early is not None:
             early.add(report)
         worth.append((work, report if keeps_kernels else report._replace(kernels=())))
+    if works and not worth:
+        complain(_NOTHING_FOUND)
     works, files = [work for work, _ in worth], [file for _, file in worth]
     inputs = [one for one, _ in works]
-    if reports and not files:
-        complain(_NOTHING_FOUND)
     _tell_troubles(files)
     for note in plan.idle_budgets(works, files):
         complain(note)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ptx_lsp import __version__
 from ptx_lsp.cli.arguments import Options
+
+if TYPE_CHECKING:
+    from ptx_lsp.parallel.jobs import Jobs
 
 _EPILOG = """\
 examples:
@@ -155,8 +158,9 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         "--watch", action="store_true", help="rerun whenever a file changes, until Ctrl-C"
     )
     group.add_argument(
-        "--jobs", "-j", type=_positive, metavar="N",
-        help="number of parallel processes (default: one per core, or 1 for small inputs)",
+        "--jobs", "-j", type=jobs, metavar="N",
+        help="number of parallel processes (default: one per core, or 1 for small inputs), or "
+        "dask://HOST:PORT for the workers of a Dask cluster",
     )
 
 
@@ -264,6 +268,16 @@ def _targets(text: str) -> list[str]:
     if not (names := _names(text)):
         raise argparse.ArgumentTypeError(f"{text!r} is not a target; targets have names such as sm_90")
     return names
+
+
+def jobs(text: str) -> Jobs:
+    """The value of `--jobs`."""
+    from ptx_lsp.parallel.jobs import JobsError, parse_jobs
+
+    try:
+        return parse_jobs(text)
+    except JobsError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _positive(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ _T = TypeVar("_T")
 
 _CONNECT_S = 15
 """A scheduler that is there answers within milliseconds, on a loaded machine within seconds."""
+_FRESH_S = 5.0
+"""The age at which the number of workers is asked for again."""
 
 
 class _Client(Protocol):
@@ -30,9 +33,19 @@ class DaskCluster(Executor):
     """The workers of a cluster. What kills a worker several times fails with Dask's KilledWorker."""
 
     def __init__(self, client: _Client) -> None:
+        self._client = client
         self._tasks = client.get_executor(pure=False)  # equal tasks are not one: one may be a second attempt
-        self.workers = sum(client.nthreads().values())
-        """The threads of all workers now; more may come."""
+        self._workers = 0
+        self._asked_s = -_FRESH_S
+
+    @property
+    def workers(self) -> int:
+        """The threads of all workers. Some may come later."""
+        now = time.monotonic()
+        if now - self._asked_s >= _FRESH_S:
+            self._workers = sum(self._client.nthreads().values())
+            self._asked_s = time.monotonic()
+        return self._workers
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         return self._tasks.submit(fn, *args, **kwargs)

@@ -61,10 +61,10 @@ def ordered(
 
 
 def workers_of(executor: Executor) -> int:
-    """The number of workers, if an executor says it, else an estimate."""
+    """The number of workers now, if an executor says it, else an estimate."""
     for name in ("workers", "num_workers", "_max_workers"):
         number: object = getattr(executor, name, None)
-        if isinstance(number, int) and number > 0:
+        if isinstance(number, int):
             return number
     return _WORKERS
 
@@ -96,7 +96,7 @@ class _Run(Generic[Item, Result]):
         self._function, self._executor = function, executor
         self._lost, self._known, self._sent, self._cost = lost, known, sent, cost
         self._part_cost = part_cost
-        self._workers = workers_of(executor)
+        self._workers = _WORKERS
         self._code = own_code() if not isinstance(executor, ProcessPool) else None
         self._items = enumerate(items)
         self._all_read = False
@@ -117,6 +117,7 @@ class _Run(Generic[Item, Result]):
     def results(self) -> Iterator[Result]:
         try:
             while True:
+                self._workers = workers_of(self._executor) or _WORKERS
                 while not self._finished.empty():
                     self._receive(self._finished.get())
                 self._take()

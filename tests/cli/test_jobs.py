@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ptx_lsp.cli.checking import jobs, processes
+from ptx_lsp.cli.checking import jobs
 from ptx_lsp.cli.inputs import Input
+from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration import config
+from ptx_lsp.lint.results.report import FileReport
 from tests.cli.conftest import BAD, GOOD, Lint
 
 COMMAND = [sys.executable, "-m", "ptx_lsp"]
@@ -36,18 +39,38 @@ def test_the_number_of_jobs_changes_nothing(lint: Lint, many: Path, form: str) -
     assert lint("--format", form, "--kernels", "--jobs", "3", many) == alone
 
 
-def test_a_process_that_dies_costs_no_traceback(
+def test_a_file_that_kills_its_process_costs_itself_only(
     lint: Lint, many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "check", die)
-    done = lint("--jobs", "2", many)
+    whole = lint("--format", "json", "--jobs", "1", many)
+    check = jobs.check
+
+    def die(one: Input, settings: Settings) -> FileReport:
+        if one.path.endswith("k7.ptx"):
+            os._exit(9)
+        return check(one, settings)
+
+    monkeypatch.setattr(jobs, "check", die)
+    done = lint("--format", "json", "--jobs", "2", many)
+    ended = "k7.ptx: the process that checked it ended unexpectedly"
     assert done.status == 2
-    assert "the process that checked it ended unexpectedly" in done.err
-    assert "Traceback" not in done.err
+    assert [line for line in done.err.splitlines() if "NUL" not in line] == [
+        f"ptx-lint: error: {many}/{ended}"
+    ]
+    alone, found = (
+        [file for file in json.loads(one.out)["files"] if not file["path"].endswith("k7.ptx")]
+        for one in (whole, done)
+    )
+    assert alone == found
 
 
-def die(one: Input, settings: object) -> None:
-    os._exit(9)
+@pytest.mark.parametrize("jobs", ["0", "two", "dask://", "tcp://host:1"])
+def test_what_is_no_number_of_jobs(lint: Lint, good: Path, jobs: str) -> None:
+    for words in (["--jobs", jobs, good], ["compare", "--jobs", jobs, good, good]):
+        done = lint(*words)
+        assert done.status == 2
+        assert f"argument --jobs/-j: {jobs!r} is not " in done.err
+        assert "dask://HOST:PORT" in done.err
 
 
 def test_a_reader_that_goes_away(many: Path) -> None:
@@ -105,14 +128,6 @@ def test_progress_only_in_a_terminal(
     assert "Checking" not in shown.out
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert lint("--quiet", good).err == ""
-
-
-def test_work_is_divided_by_cost_into_consecutive_parts() -> None:
-    assert processes.divided([1] * 10, 3) == [range(4), range(4, 8), range(8, 10)]
-    assert processes.divided([100, 1, 1, 1], 2) == [range(1), range(1, 4)]
-    assert processes.divided([1, 1, 100, 1], 4) == [range(3), range(3, 4)]
-    assert processes.divided([0, 0], 8) == [range(1), range(1, 2)]
-    assert processes.divided([], 8) == []
 
 
 def test_a_configuration_is_looked_up_once_for_each_folder(

@@ -48,7 +48,7 @@ def test_fail_on(lint: Lint, good: Path, ptxas: Path, level: str, status: int) -
         ([], "missing PATH"),
         (["--bogus", "x.ptx"], "unrecognized arguments: --bogus"),
         (["--format", "yaml", "x.ptx"], "invalid choice: 'yaml'"),
-        (["--jobs", "0", "x.ptx"], "is not a positive integer"),
+        (["--jobs", "0", "x.ptx"], "is not a positive integer or dask://HOST:PORT"),
         (["--target", "sm_91", "x.ptx"], "unknown target `sm_91`; did you mean `sm_90`?"),
         (["--target", "sm_90", "--targets", "sm_80", "x.ptx"], "not allowed with"),
         (["--select", "undeclared-nme", "x.ptx"], "did you mean `undeclared-name`?"),
@@ -164,7 +164,7 @@ def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
         "difflib", "unicodedata", "shutil", "textwrap", "traceback", "rich", "numpy",
         "ptx_lsp.containers", "ptx_lsp.cli.members",
         "ptx_lsp.ptxas", "ptx_lsp.cli.checking.cache", "ptx_lsp.cli.checking.assembler",
-        "ptx_lsp.cli.checking.requirements", "ptx_lsp.cli.checking.processes",
+        "ptx_lsp.cli.checking.requirements", "ptx_lsp.cli.checking.remote", "ptx_lsp.parallel.ordered",
         "ptx_lsp.lint.fixes.fix_application", "ptx_lsp.lint.results.kernels",
         "elftools", "zstandard", "lz4",
     }  # fmt: skip

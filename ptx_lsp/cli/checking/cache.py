@@ -66,6 +66,13 @@ class Cache:
         write(self._folder / "CACHEDIR.TAG", b"Signature: 8a477f597d28d172789f06886806bc55\n")
         return True
 
+    def has(self, key: str) -> bool:
+        """Whether there is a report, which `get` may still find to be damaged."""
+        try:
+            return self._place(key).is_file()
+        except OSError:
+            return False
+
     def get(self, key: str, path: str, container: str | None = None) -> FileReport | None:
         """The report of a file or member with the same content, under any path."""
         place = self._place(key)

@@ -50,7 +50,7 @@ def check(one: Input, settings: Settings) -> FileReport:
             else:
                 report = _check_host(one.path, source, settings)
         except InputError as error:
-            if one.was_found and one.error is None and settings.language is not None:
+            if one.was_found and settings.language is not None:
                 return FileReport(one.path, language=settings.language)  # not text
             return FileReport(one.path, error=str(error), container=one.container)
         except Exception as error:

@@ -1,52 +1,104 @@
-"""Checks many files: in a number of processes, with ordered results and a progress bar for interactive use.
+"""Checks many files: here, in processes or on any executor, with ordered results and a progress bar for
+interactive use.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptx_lsp.cli.arguments import UsageError, complain
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.results.report import FileReport
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ptx_lsp.cli.checking.cache import Cache
+    from ptx_lsp.cli.checking.task import Task
+    from ptx_lsp.parallel.jobs import Jobs
 
 Work: TypeAlias = tuple[Input, Settings]
 
 _WORTH_A_PROCESS = 1 << 20
 """Bytes: with less work per process, starting processes costs more than it gains."""
+_PARTS = 12
+"""Parts of the work for each worker: few, as each has a cost, and enough to end at about the same time."""
+_LARGEST_PART = 1 << 19
+"""Bytes; of many files, results come earlier in smaller parts."""
 LONG = 4 << 20
 """Bytes from which on progress is shown; about some seconds."""
 
 
 def check_all(
-    works: Sequence[Work], jobs: int | None, show_progress: bool, kept: Cache | None = None
-) -> list[FileReport]:
-    """The reports in the order of `works`, from `kept` if it has them."""
+    works: Sequence[Work], jobs: Jobs | Executor, show_progress: bool, kept: Cache | None = None
+) -> Generator[FileReport]:
+    """The reports in the order of `works`, each as soon as all before it are there; from `kept` if it has
+    them. Raises UsageError if `jobs` cannot be used.
+    """
+    tasks, damaged = _tasks(works, kept), set[str]()
+    missing = [task for task in tasks if not task.is_cached]
+
+    def known(task: Task) -> FileReport | None:
+        if kept is None or task.key is None or not task.is_cached:
+            return None
+        found = kept.get(task.key, task.one.path, task.one.container)
+        if found is None:
+            damaged.add(task.key)
+        return found
+
+    if isinstance(jobs, int | None):
+        jobs = _process_count([task.one for task in missing], jobs)
+    reports = _here(tasks, known) if jobs == 1 else _elsewhere(tasks, known, jobs)
+    with closing(reports), _progress(missing, show_progress) as advance:
+        for task, found in zip(tasks, reports, strict=True):
+            if not task.is_cached:
+                advance(task.one.cost)
+            if kept is not None and (not task.is_cached or task.key in damaged):
+                _keep(kept, task, found)
+            yield found
+    if kept is not None:
+        kept.prune()
+
+
+def check(one: Input, settings: Settings) -> FileReport:
+    """The report of one input. The imports are slow, so they are deferred: a fully cached run does not need
+    them.
+    """
+    from ptx_lsp.cli.checking.check import check
+
+    return check(one, settings)
+
+
+def _process_count(inputs: Sequence[Input], jobs: int | None) -> int:
+    if jobs is None and sum(one.cost for one in inputs) < 2 * _WORTH_A_PROCESS:
+        return 1
+    from ptx_lsp.parallel.jobs import cores
+
+    return process_count(inputs, jobs, cores())
+
+
+def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:
+    """`jobs`, else limited by the number of cores and the amount of work; never more than inputs."""
+    wanted = jobs or min(cores, sum(one.cost for one in inputs) // _WORTH_A_PROCESS)
+    return max(1, min(wanted, len(inputs)))
+
+
+def _tasks(works: Sequence[Work], kept: Cache | None) -> list[Task]:
+    from ptx_lsp.cli.checking.task import Task
+
     if kept is None:
-        return list(_check_all(works, jobs, show_progress))
-    keys = [_key(work) for work in works]
-    reports = [
-        kept.get(name, one.path, one.container) if name is not None else None
-        for name, (one, _) in zip(keys, works, strict=True)
+        return [Task(*work) for work in works]
+    keys = map(_key, works)
+    return [
+        Task(*work, name, name is not None and kept.has(name))
+        for work, name in zip(works, keys, strict=True)
     ]
-    missing = [index for index, found in enumerate(reports) if found is None]
-    made = _check_all([works[index] for index in missing], jobs, show_progress)
-    for index, found in zip(missing, made, strict=True):  # one by one: an interrupted run keeps its own
-        reports[index] = found
-        name, (_, settings) = keys[index], works[index]
-        doubtful = settings.ptxas is not None and found.complaints
-        # the file may have been written during the check
-        if name is not None and not doubtful and name == _key(works[index]):
-            kept.put(name, found)
-    kept.prune()
-    return [found for found in reports if found is not None]
 
 
 def _key(work: Work) -> str | None:
@@ -62,56 +114,77 @@ def _key(work: Work) -> str | None:
         return None
 
 
-def _check_all(
-    works: Sequence[Work], jobs: int | None, show_progress: bool
-) -> Iterator[FileReport]:
-    inputs = [one for one, _ in works]
-    count = process_count(inputs, jobs, _cores())
-    reports = _in_processes(works, count) if count > 1 else _here(works)
-    with _progress(inputs, show_progress) as advance:
-        for one, report in zip(inputs, reports, strict=True):
-            yield report
-            advance(one.cost)
+def _keep(kept: Cache, task: Task, found: FileReport) -> None:
+    """One by one: an interrupted run keeps its own."""
+    doubtful = task.settings.ptxas is not None and found.complaints
+    # the file may have been written during the check
+    if task.key is not None and not doubtful and task.key == _key((task.one, task.settings)):
+        kept.put(task.key, found)
 
 
-def check(one: Input, settings: Settings) -> FileReport:
-    """The report of one input. The imports are slow, so they are deferred: a fully cached run does not need
-    them.
-    """
-    from ptx_lsp.cli.checking.check import check
-
-    return check(one, settings)
+_Known: TypeAlias = "Callable[[Task], FileReport | None]"
 
 
-def process_count(inputs: Sequence[Input], jobs: int | None, cores: int) -> int:
-    """`jobs`, else limited by the number of cores and the amount of work; never more than inputs."""
-    wanted = jobs or min(cores, sum(one.cost for one in inputs) // _WORTH_A_PROCESS)
-    return max(1, min(wanted, len(inputs)))
+def _here(tasks: Iterable[Task], known: _Known) -> Generator[FileReport]:
+    is_first = True
+    for task in tasks:
+        found = known(task)
+        if found is None:
+            if not is_first and not gc.isenabled():
+                gc.collect(1)  # the garbage of the file before
+            is_first = False
+            found = check(task.one, task.settings)
+        yield found
 
 
-def _cores() -> int:
-    """The cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _elsewhere(
+    tasks: Sequence[Task], known: _Known, jobs: Jobs | Executor
+) -> Generator[FileReport]:
+    """The reports from processes, or from an executor whose workers may be on other machines."""
+    from contextlib import nullcontext
+
+    from ptx_lsp.parallel.executors import executor
+    from ptx_lsp.parallel.jobs import JobsError
+    from ptx_lsp.parallel.ordered import ordered, workers_of
+
+    if isinstance(jobs, int):
+        import_module("ptx_lsp.cli.checking.check")  # before processes are forked
+        function, sent = _check_here, _as_it_is
+    else:
+        from ptx_lsp.cli.checking.remote import check_there, for_another_machine
+
+        function, sent = check_there, for_another_machine
+    cost = sum(task.one.cost for task in tasks if not task.is_cached)
+    own = executor(jobs) if isinstance(jobs, int | str | None) else nullcontext(jobs)
+    try:
+        with own as pool:
+            workers = workers_of(pool)
+            if not workers:
+                complain(f"warning: --jobs {jobs}: the cluster has no workers yet; waiting for the first")
+            yield from ordered(
+                function, tasks, pool, lost=_lost, known=known, sent=sent, cost=lambda task: task.one.cost,
+                part_cost=max(1, min(_LARGEST_PART, cost // (_PARTS * max(1, workers)))),
+            )  # fmt: skip
+    except JobsError as error:
+        raise UsageError(f"--jobs: {error}") from error
 
 
-def _here(works: Iterable[Work]) -> Iterator[FileReport]:
-    for number, (one, settings) in enumerate(works):
-        if number and not gc.isenabled():
-            gc.collect(1)  # the garbage of the file before
-        yield check(one, settings)
+def _check_here(task: Task) -> FileReport:
+    return check(task.one, task.settings)
 
 
-def _in_processes(works: Sequence[Work], count: int) -> Iterator[FileReport]:
-    from ptx_lsp.cli.checking.processes import in_processes
+def _as_it_is(task: Task) -> Task:
+    return task
 
-    return in_processes(works, count)
+
+def _lost(task: Task) -> FileReport:
+    ended = "the process that checked it ended unexpectedly"
+    return FileReport(task.one.path, error=ended, container=task.one.container)
 
 
 @contextmanager
-def _progress(inputs: Sequence[Input], wanted: bool) -> Generator[Callable[[int], None]]:
-    total = sum(one.cost for one in inputs)
+def _progress(tasks: Sequence[Task], wanted: bool) -> Generator[Callable[[int], None]]:
+    total = sum(task.one.cost for task in tasks)
     if not (wanted and total >= LONG and sys.stderr.isatty()):
         yield lambda cost: None
         return
