@@ -79,9 +79,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "document",
     ),
     "ptx_lsp.containers": (
-        "error",
-        "byte_range",
-        "payload",
+        "error kernel_metadata",
+        "byte_range metadata",
+        "payload metadata_beside",
         "container entry",
         "fat_binaries",
         "formats",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ptx_lsp.cli.checking.cache import Cache
-    from ptx_lsp.lint.results.metadata import Metadata
+    from ptx_lsp.containers.kernel_metadata import KernelMetadata
 
 
 class Plan:
@@ -273,10 +273,11 @@ def _language(one: Input) -> Language | None:
     return language_of(one.path) if one.container is None else None
 
 
-def _metadata(one: Input) -> Metadata | None:
-    from ptx_lsp.lint.results.metadata import metadata_beside
+def _metadata(one: Input) -> Mapping[str, KernelMetadata] | None:
+    from ptx_lsp.containers.metadata_beside import metadata_beside
 
-    return metadata_beside(one.path) if one.data is None and one.container is None else None
+    is_file = one.data is None and one.container is None
+    return (metadata_beside(one.path) if is_file else None) or None
 
 
 def _build_targets(one: Input, language: Language | None) -> tuple[str, ...]:

@@ -9,9 +9,10 @@ from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from ptx_lsp.lint.results.metadata import Metadata
+    from ptx_lsp.containers.kernel_metadata import KernelMetadata
 
 
 class Settings(NamedTuple):
@@ -45,5 +46,5 @@ class Settings(NamedTuple):
     """The hosts of inline PTX to leave out."""
     build_targets: tuple[str, ...] = ()
     """The targets that a file with inline PTX is built for, if they are known."""
-    metadata: Metadata | None = None
-    """The metadata that Triton wrote beside the file, if any."""
+    metadata: Mapping[str, KernelMetadata] | None = None
+    """The metadata of its kernels that a compiler wrote beside the file, by name."""

@@ -11,6 +11,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
+from ptx_lsp.containers.metadata_beside import metadata_beside
 from ptx_lsp.demangler import demangled, short_name
 from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures
 from ptx_lsp.ide.inline.block_places import BlockPlaces
@@ -19,7 +20,6 @@ from ptx_lsp.lint.configuration.config import FILE_NAMES
 from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
-from ptx_lsp.lint.results.metadata import metadata_beside
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.server.background.machine_code import Disassembling
@@ -81,7 +81,7 @@ class View(NamedTuple):
         if self.block is not None:
             return NOTHING_KNOWN
         path = to_fs_path(self.file.uri) if self.file.uri.startswith("file:") else None
-        metadata = metadata_beside(path) if path is not None else None
+        metadata = metadata_beside(path) if path is not None else NOTHING_KNOWN.metadata
         return KnownFigures(self.settings.dynamic_shared, metadata, self.measured.figures)
 
     def demangled(self, names: Iterable[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,3 +169,26 @@ def test_the_interval_of_the_estimate(client: Connection) -> None:
         assert at(one, "percent") == 37.5
     curve = client.request("ptx/occupancyCurve", of_file("file:///k.ptx", registers=200))
     assert at(curve, "interval") is None
+
+
+def test_block_and_cluster_sizes_of_the_metadata(client: Connection, tmp_path: Path) -> None:
+    """In all views, also after they change on disk."""
+    path = tmp_path / "k.ptx"
+    client.notify("workspace/didChangeConfiguration", {"settings": {"dynamicSharedMemory": None}})
+    client.open(path.as_uri(), KERNEL.replace("DIRECTIVES", ".maxntid 512"))
+
+    def shown() -> tuple[object, ...]:
+        kernel = at(client.request("ptx/kernelReport", of_file(path.as_uri())), "kernels", 0)
+        names = ("threadsPerBlock", "threadsSource", "clusterSize")
+        return (*(at(kernel, name) for name in names), at(kernel, "occupancy", "warpsPerSm"))
+
+    assert shown()[:3] == (512, "maxntid", 1)
+    for warps, resident in ((8, 16), (4, 8)):
+        path.with_suffix(".json").write_text(json.dumps({**METADATA, "num_warps": warps, "num_ctas": 2}))
+        os.utime(path.with_suffix(".json"), (warps, warps))
+        assert shown() == (32 * warps, "metadata", 2, resident)
+    curve = client.request("ptx/occupancyCurve", of_file(path.as_uri()))
+    assert at(curve, "own", "threads") == 128
+    place: Json = {"line": 4, "character": 16}
+    hover = client.request("textDocument/hover", of_file(path.as_uri(), position=place))
+    assert "with 128 threads per block (metadata)" in str(hover)

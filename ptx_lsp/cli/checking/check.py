@@ -25,6 +25,7 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 
 if TYPE_CHECKING:
+    from ptx_lsp.containers.kernel_metadata import KernelMetadata
     from ptx_lsp.lint.fixes.fix_application import FixResult
     from ptx_lsp.ptxas import Resources
 
@@ -35,7 +36,9 @@ class Judged(NamedTuple):
     found: list[Reported]
     kernels: list[Kernel]
     complaints: tuple[str, ...] = ()
-    """The reasons why ptxas could not run, or why a budget could not be checked against a kernel."""
+    """The reasons why ptxas could not run, why a budget could not be checked against a kernel, or why the
+    metadata do not describe one.
+    """
 
 
 def check(one: Input, settings: Settings) -> FileReport:
@@ -172,6 +175,8 @@ def _judge(
     if found is None:
         found = list(reported(kept, source, origins.of))
     rows = _kernels(module, settings, measured)
+    if settings.metadata is not None:
+        complaints += _contradictions(module, rows, settings.metadata)
     if settings.budgets and budget.OVER_BUDGET in settings.rules.names:
         over = list(budget.broken(rows, settings.budgets))
         complaints += budget.unchecked(over)
@@ -215,6 +220,18 @@ def _kernels(
         module, measured, settings.threads, settings.details, settings.maxrregcount,
         settings.dynamic_shared, settings.metadata, settings.fingerprints,
     )
+
+
+def _contradictions(
+    module: Module, rows: Iterable[Kernel], metadata: Mapping[str, KernelMetadata]
+) -> Iterator[str]:
+    """One line for each figure of a kernel that contradicts its metadata."""
+    from ptx_lsp.lint.results.metadata import contradictions, metadata_of
+
+    functions = {one.name: one for one in module.functions if one.is_kernel}
+    for row in rows:
+        known = metadata_of(functions[row.name], metadata)
+        yield from contradictions(row, known, own_target(module))
 
 
 def merged(by_target: list[list[Reported]], targets: tuple[str, ...]) -> list[Reported]:

@@ -28,6 +28,7 @@ _THREADS: Final = {
     "reqntid": "set by .reqntid",
     "maxntid": "at most, set by .maxntid",
     "option": "set by --threads",
+    "metadata": "from the metadata beside the file",
     "best": "best size; no directive sets it",
 }
 

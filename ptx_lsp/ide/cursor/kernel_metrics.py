@@ -4,13 +4,15 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from analyses.registers.register_pressure import register_pressure
+from ptx_lsp.containers.kernel_metadata import KernelMetadata
 from ptx_lsp.facts import fact, is_computed, small
 from ptx_lsp.ide.cursor.measurements import NOT_MEASURED, Measurements
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD
-from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
-from ptx_lsp.lint.results.kernels import kernel, with_dynamic_shared
-from ptx_lsp.lint.results.metadata import Metadata
+from ptx_lsp.lint.results.kernels import kernel, with_launch
+from ptx_lsp.lint.results.metadata import metadata_of
 from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.function import Function
@@ -25,7 +27,8 @@ class KnownFigures(NamedTuple):
 
     dynamic_shared: int | None = None
     """Bytes per block, from the settings."""
-    metadata: Metadata | None = None
+    metadata: Mapping[str, KernelMetadata] = {}
+    """By the name of the kernel."""
     measured: Measurements = NOT_MEASURED
 
 
@@ -37,7 +40,7 @@ def kernel_metrics(function: Function, known: KnownFigures = NOTHING_KNOWN) -> K
     earlier text. Its `peak_live` is that of the PTX, as along its lines; None where that would take long.
     """
     row = _metrics(function) if calls(function) else _cached_metrics(function)
-    row = with_dynamic_shared(row, dynamic_shared(function, known.dynamic_shared, known.metadata))
+    row = with_launch(row, function, known.dynamic_shared, metadata_of(function, known.metadata))
     return known.measured.applied_to(row)
 
 
@@ -81,13 +84,13 @@ def occupancy_text(row: Kernel) -> str:
         return f"cannot be launched: {limiters_text(row)}"
     percent = percent_text(row)
     size = f"{found.threads_per_block} threads per block"
-    best = " (the best block size; no directive fixes one)" if row.threads_source == "best" else ""
+    origin = _BLOCK_SIZES.get(row.threads_source or "", "")
     resident = (
         f"{_counted(found.blocks_per_sm, 'block')}, "
         f"{_counted(found.warps_per_sm or 0, 'warp')} per SM"
     )
     rests = " (for the estimated registers)" if found.registers_source == "estimate" else ""
-    return f"{percent} occupancy with {size}{best}: {resident}, limited by {limiters_text(row)}{rests}"
+    return f"{percent} occupancy with {size}{origin}: {resident}, limited by {limiters_text(row)}{rests}"
 
 
 def percent_text(row: Kernel) -> str:
@@ -112,6 +115,10 @@ def limiters_text(row: Kernel) -> str:
     return " and ".join(_LIMITERS.get(one, one) for one in row.occupancy.limiters or ())
 
 
+_BLOCK_SIZES = {
+    "best": " (the best block size; no directive fixes one)",
+    "metadata": " (metadata)",
+}
 _LIMITERS = {"shared": "shared memory", "blocks": "places for blocks"}
 
 

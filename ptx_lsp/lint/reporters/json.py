@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.results.report import (
+    Compilation,
     FileReport,
     Kernel,
     Mark,
@@ -119,6 +120,10 @@ def _fix(fix: Mending) -> Value:
     }
 
 
+def _metadata(found: Compilation | None) -> Value:
+    return {"compiler": found.compiler, "options": dict(found.options)} if found is not None else None
+
+
 def _kernel(kernel: Kernel) -> Value:
     return {
         "name": kernel.name,
@@ -132,6 +137,9 @@ def _kernel(kernel: Kernel) -> Value:
         "parameter_bytes": kernel.parameter_bytes,
         "threads_per_block": kernel.threads_per_block,
         "threads_source": kernel.threads_source,
+        "cluster_size": kernel.cluster_size,
+        "cluster_source": kernel.cluster_source,
+        "metadata": _metadata(kernel.compilation),
         "occupancy": kernel.occupancy._asdict(),
         "branches": kernel.branches._asdict(),
         "instructions": dict(kernel.instructions),

@@ -65,7 +65,8 @@ def _registers(kernel: Kernel) -> str | None:
 
 def _threads(kernel: Kernel) -> str | None:
     if kernel.threads_per_block is not None:
-        return str(kernel.threads_per_block)
+        origin = "metadata: " if kernel.threads_source == "metadata" else ""
+        return f"{origin}{kernel.threads_per_block}"
     best = kernel.occupancy.threads_per_block
     return None if best is None else f"best: {best}"
 
@@ -80,6 +81,22 @@ def _resting(kernel: Kernel, figure: float | None) -> str | None:
 def _limiters(kernel: Kernel) -> str | None:
     limiters = kernel.occupancy.limiters
     return None if limiters is None else ", ".join(limiters)
+
+
+def _cluster(kernel: Kernel) -> str | None:
+    """Only of kernels that have clusters."""
+    if kernel.cluster_size == 1:
+        return None
+    return f"{'metadata: ' if kernel.cluster_source == 'metadata' else ''}{kernel.cluster_size}"
+
+
+def _options(kernel: Kernel) -> str | None:
+    """The options that distinguish compilations of a kernel, such as `num_warps=4 num_stages=3`."""
+    if kernel.compilation is None:
+        return None
+    options = kernel.compilation.options
+    shown = (f"{name}={value}" for name, value in options if name != "num_ctas")  # the size of the cluster
+    return " ".join(shown) or None
 
 
 def _dynamic_shared(kernel: Kernel) -> str | int | None:
@@ -110,6 +127,8 @@ _COLUMNS: tuple[tuple[str, str, Figure], ...] = (
     ("spill loads", "measured", lambda k: k.measured and k.measured.spill_load_bytes),
     ("parameters", "bytes", lambda k: k.parameter_bytes),
     ("threads", "per block", _threads),
+    ("blocks", "per cluster", _cluster),
+    ("compiled", "with", _options),
     ("warps", "per SM", lambda k: _resting(k, k.occupancy.warps_per_sm)),
     ("occupancy", "percent", lambda k: _resting(k, k.occupancy.percent)),
     ("limited", "by", _limiters),
@@ -131,6 +150,8 @@ def _legend(kernels: Sequence[Kernel]) -> Iterator[str]:
         for kernel in kernels
     ):
         yield "best: no directive sets the block size; use --threads"
+    if any(kernel.compilation is not None for kernel in kernels):
+        yield "metadata: the compiler wrote it beside the file"
     if any(kernel.dynamic_shared is not None and kernel.dynamic_shared.size is None for kernel in kernels):
         yield "dynamic ?: the launch gives it, and occupancy may be lower; use --dynamic-shared"
     if any(kernel.branches.uniform is not None for kernel in kernels):

@@ -2,12 +2,12 @@
 
 1. A kernel that names no `.extern .shared` variable, not even in a function that it calls, has none.
 2. Otherwise it is that of the kernel's first launch comment with `shared=`, else that of the setting, else
-   that of the metadata that Triton writes (`metadata.py`). Without any of them it is unknown.
+   that of the metadata that a compiler wrote (`metadata.py`). Without any of them it is unknown.
 """
 
 from __future__ import annotations
 
-from ptx_lsp.lint.results.metadata import Metadata
+from ptx_lsp.containers.kernel_metadata import KernelMetadata
 from ptx_lsp.lint.results.report import DynamicShared
 from ptx_lsp.model.calls.dynamic_shared import uses_dynamic_shared
 from ptx_lsp.model.function import Function
@@ -15,9 +15,9 @@ from ptx_lsp.model.module import Module, module_of
 
 
 def dynamic_shared(
-    function: Function, setting: int | None = None, metadata: Metadata | None = None
+    function: Function, setting: int | None = None, known: KernelMetadata | None = None
 ) -> DynamicShared:
-    """The dynamic shared memory of one kernel; `setting` has bytes per block."""
+    """The dynamic shared memory of one kernel; `setting` has bytes per block, `known` is its metadata."""
     if not uses_dynamic_shared(function):
         return DynamicShared(0, "none")
     commented = _commented(module_of(function), function.name)
@@ -25,18 +25,9 @@ def dynamic_shared(
         return DynamicShared(commented, "launch comment")
     if setting is not None:
         return DynamicShared(setting, "setting")
-    known = _of_kernel(metadata, function)
     if known is not None and known.shared_bytes is not None:
         return DynamicShared(known.shared_bytes, "metadata")
     return DynamicShared(None, "unknown")
-
-
-def _of_kernel(metadata: Metadata | None, function: Function) -> Metadata | None:
-    """Metadata without a name are those of the only kernel."""
-    if metadata is None or metadata.name not in (None, function.name):
-        return None
-    others = (one for one in module_of(function).functions if one.is_kernel and one.symbol.is_definition)
-    return metadata if metadata.name or sum(1 for _ in others) == 1 else None
 
 
 def _commented(module: Module, kernel: str) -> int | None:

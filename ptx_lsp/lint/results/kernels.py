@@ -19,12 +19,12 @@ from analyses.occupancy.calculator import Occupancy as Resident
 from analyses.occupancy.calculator import occupancy
 from analyses.occupancy.curves import best_block_size
 from analyses.registers.register_estimate import register_estimate
+from ptx_lsp.containers.kernel_metadata import KernelMetadata
 from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
-from ptx_lsp.lint.results.metadata import Metadata
+from ptx_lsp.lint.results.metadata import metadata_of, with_metadata
 from ptx_lsp.lint.results.report import (
     Branches,
-    DynamicShared,
     Kernel,
     Measured,
     Occupancy,
@@ -51,14 +51,15 @@ def kernels(
     with_details: bool = False,
     maxrregcount: int | None = None,
     dynamic: int | None = None,
-    metadata: Metadata | None = None,
+    metadata: Mapping[str, KernelMetadata] | None = None,
     with_fingerprints: bool = False,
 ) -> list[Kernel]:
     """One row per kernel definition, in order, with its dynamic shared memory.
 
     `measured` are the metrics of ptxas by kernel name. `threads` is the block size if no `.reqntid` fixes it
-    and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas. `dynamic` and `metadata` say how much
-    dynamic shared memory kernels have. `with_fingerprints` adds those of their code.
+    and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas. `dynamic` is the dynamic shared
+    memory where no launch comment gives it. `metadata` by kernel name give what the others leave open.
+    `with_fingerprints` adds those of their code.
     """
     defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     rows = (
@@ -66,7 +67,7 @@ def kernels(
         for function in defined
     )
     found = [
-        with_dynamic_shared(row, dynamic_shared(function, dynamic, metadata))
+        with_launch(row, function, dynamic, metadata_of(function, metadata or {}))
         for row, function in zip(rows, defined, strict=True)
     ]
     if with_fingerprints:
@@ -84,7 +85,7 @@ def kernel(
     with_details: bool = False,
     maxrregcount: int | None = None,
 ) -> Kernel:
-    """The row of one kernel, without its dynamic shared memory."""
+    """The row of one kernel, without its dynamic shared memory and its metadata."""
     module = function.module
     start = module.span(function.symbol.place).start
     row = Kernel(
@@ -132,12 +133,13 @@ def resident(row: Kernel) -> Resident | None:
     )
 
 
-def with_dynamic_shared(row: Kernel, found: DynamicShared) -> Kernel:
-    """The row with its dynamic shared memory, as far as that is known, in the occupancy."""
-    if row.dynamic_shared == found:
-        return row
-    row = row._replace(dynamic_shared=found)
-    return row._replace(occupancy=_occupancy(row)) if found.size else row
+def with_launch(
+    row: Kernel, function: Function, dynamic: int | None, known: KernelMetadata | None
+) -> Kernel:
+    """The row of a kernel with its dynamic shared memory and its metadata, and the occupancy that follows."""
+    old = _launch_figures(row)
+    row = with_metadata(row, known)._replace(dynamic_shared=dynamic_shared(function, dynamic, known))
+    return row if _launch_figures(row) == old else row._replace(occupancy=_occupancy(row))
 
 
 def all_shared(row: Kernel) -> int | None:
@@ -145,6 +147,11 @@ def all_shared(row: Kernel) -> int | None:
     static = _shared(row)
     dynamic = row.dynamic_shared.size if row.dynamic_shared is not None else None
     return None if static is None else static + (dynamic or 0)
+
+
+def _launch_figures(row: Kernel) -> tuple[int | None, int, int]:
+    dynamic = row.dynamic_shared
+    return row.threads_per_block, row.cluster_size, (dynamic.size if dynamic is not None else None) or 0
 
 
 def _computed(
@@ -160,6 +167,7 @@ def _computed(
         threads_per_block=size,
         threads_source=source,
         cluster_size=prod(directives.reqnctapercluster) or 1,
+        cluster_source="reqnctapercluster" if directives.reqnctapercluster else None,
         branches=_branches(function),
         instructions=_instructions(function),
     )

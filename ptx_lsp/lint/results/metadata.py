@@ -1,56 +1,65 @@
-"""Metadata of Triton about a kernel in its cache: a JSON object in the file of the same name beside the PTX.
+"""The figures that the metadata beside a file add to the row of a kernel (`containers/kernel_metadata.py`).
 
-It has the `name` of the kernel and the bytes of `shared` memory, all of which is dynamic. An object without
-`num_warps` is not one of Triton.
+1. Directives of the kernel win, then options, then the metadata. `.maxntid` is only an upper bound, so the
+   metadata give the exact size; a larger one cannot be launched, and is left out.
+2. Where directives contradict the metadata, the file was edited or is another one: a note says so.
 """
 
 from __future__ import annotations
 
-import os
-from functools import lru_cache
-from typing import cast
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
-from ptx_lsp.named_tuple import NamedTuple
-
-_MOST_BYTES = 1 << 20
-"""Larger files are not metadata."""
-
-
-class Metadata(NamedTuple):
-    """The contents of a JSON file beside a PTX file; None for what it does not say."""
-
-    name: str | None = None
-    shared_bytes: int | None = None
+from ptx_lsp.containers.kernel_metadata import KernelMetadata
+from ptx_lsp.lint.results.report import Compilation, Kernel
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import module_of
 
 
-def metadata_beside(path: str) -> Metadata | None:
-    """The metadata of a PTX file; None if it has none."""
-    beside = os.path.splitext(path)[0] + ".json"
-    try:
-        state = os.stat(beside)
-    except (OSError, ValueError):
-        return None
-    return _read(beside, state.st_mtime_ns, state.st_size) if state.st_size <= _MOST_BYTES else None
+def metadata_of(function: Function, found: Mapping[str, KernelMetadata]) -> KernelMetadata | None:
+    """The metadata of one kernel. Those without a name belong to the only kernel."""
+    known = found.get(function.name)
+    if known is None and (unnamed := found.get("")) is not None and _is_alone(function):
+        return unnamed
+    return known
 
 
-@lru_cache(maxsize=64)
-def _read(path: str, _time: int, _size: int) -> Metadata | None:
-    import json
-
-    try:
-        with open(path, "rb") as file:
-            found: object = json.load(file)
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(found, dict):
-        return None
-    row = cast("dict[str, object]", found)
-    name = row.get("name")
-    shared = _count(row.get("shared"))
-    if shared is None or _count(row.get("num_warps")) is None:
-        return None
-    return Metadata(name if isinstance(name, str) else None, shared)
+def with_metadata(row: Kernel, known: KernelMetadata | None) -> Kernel:
+    """The row with what the metadata add to the directives. Its occupancy is that of before."""
+    if known is None:
+        return row
+    row = row._replace(compilation=Compilation(known.compiler, known.options))
+    most = row.threads_per_block if row.threads_source == "maxntid" else None
+    if known.threads is not None and (
+        row.threads_source == "best" or (most is not None and known.threads <= most)
+    ):
+        row = row._replace(threads_per_block=known.threads, threads_source="metadata")
+    if known.cluster_size is not None and row.cluster_source is None:
+        row = row._replace(cluster_size=known.cluster_size, cluster_source="metadata")
+    return row
 
 
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def contradictions(row: Kernel, known: KernelMetadata | None, own_target: str | None) -> Iterator[str]:
+    """One line for each figure that the directives contradict. `own_target` is that of the file."""
+    if known is None:
+        return
+    threads, cluster = row.threads_per_block, row.cluster_size
+    pairs: list[tuple[str, str | int | None, str | int | None]] = [
+        ("target", known.target, own_target.rstrip("af") if own_target is not None else None),
+        ("block size", known.threads, threads if row.threads_source == "reqntid" else None),
+        ("cluster size", known.cluster_size, cluster if row.cluster_source == "reqnctapercluster" else None),
+    ]
+    if row.threads_source == "maxntid" and threads is not None and (known.threads or 0) > threads:
+        pairs.append(("block size", known.threads, f"at most {threads}"))
+    for what, said, own in pairs:
+        if said is not None and own is not None and said != own:
+            yield (
+                f"kernel `{row.name}`: its {what} is {own}, but the metadata of {known.compiler} beside the "
+                f"file say {said}; the directives are used"
+            )
+
+
+def _is_alone(function: Function) -> bool:
+    every = module_of(function).functions
+    defined = (one for one in every if one.is_kernel and one.symbol.is_definition)
+    return len(list(islice(defined, 2))) == 1

@@ -107,7 +107,8 @@ class Registers(NamedTuple):
 
 
 RegistersSource: TypeAlias = Literal["measured", "estimate"]
-ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "option", "best"]
+ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "option", "metadata", "best"]
+ClusterSource: TypeAlias = Literal["reqnctapercluster", "metadata"]
 
 
 class Occupancy(NamedTuple):
@@ -149,6 +150,14 @@ class Measured(NamedTuple):
     spill_load_bytes: int | None = None
 
 
+class Compilation(NamedTuple):
+    """The compilation of a kernel, from the metadata beside its file."""
+
+    compiler: str
+    options: tuple[tuple[str, int], ...] = ()
+    """They distinguish kernels of the same name."""
+
+
 class Kernel(NamedTuple):
     """The metrics of one kernel for one target; None if not applicable or unknown."""
 
@@ -162,7 +171,8 @@ class Kernel(NamedTuple):
     threads_per_block: int | None = None
     threads_source: ThreadsSource | None = None
     cluster_size: int = 1
-    """Blocks per cluster, if a directive fixes it."""
+    """Blocks per cluster; 1 unless something says otherwise."""
+    cluster_source: ClusterSource | None = None
     occupancy: Occupancy = Occupancy()
     branches: Branches = Branches()
     measured: Measured | None = None
@@ -170,6 +180,8 @@ class Kernel(NamedTuple):
     """The number of instructions per spelling, the most frequent first."""
     dynamic_shared: DynamicShared | None = None
     """Part of the occupancy if it is known; None if it was not determined."""
+    compilation: Compilation | None = None
+    """None without metadata."""
     details: Details | None = None
     """Only with `--report`, and for the first target."""
     fingerprint: str = ""
@@ -204,8 +216,8 @@ class FileReport(NamedTuple):
     """The report on one file. `error` is set if there is no result: the file could not be read, or the tool
     failed.
 
-    `failures` are rules that crashed, `complaints` the reasons why ptxas was not run. Neither affects the
-    rest.
+    `failures` are rules that crashed, `complaints` the reasons why ptxas was not run, or metadata are wrong.
+    Neither affects the rest.
     """
 
     path: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
+from ptx_lsp.lint.results.metadata import metadata_of
 from ptx_lsp.server.feature import panel
 from ptx_lsp.server.features.panels import chosen
 from ptx_lsp.server.json import Json
@@ -20,7 +21,8 @@ def preview(view: View, asked: object) -> Json:
         return None
     found = preview_kernels(view.module, entry=function.name)
     if not found:
-        known = dynamic_shared(function, view.known.dynamic_shared, view.known.metadata)
+        given = view.known
+        known = dynamic_shared(function, given.dynamic_shared, metadata_of(function, given.metadata))
         return {
             "kernel": function.name,
             "displayName": view.display_name(function.name),

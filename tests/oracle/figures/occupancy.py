@@ -164,17 +164,25 @@ def computed_best(case: Case) -> Best:
 
 def judge(header: Path) -> tuple[list[Answer], list[Best]]:
     """The header's answers to the sweep. Raises CalledProcessError where it does not compile."""
+    rows = _ask(header, chain(map(_line, sweep()), (f"best {_line(case)}" for case in kernels())))
+    count = BLOCKS_EACH * len(LIMITS)
+    return [Answer(*row) for row in rows[:count]], [Best(*row) for row in rows[count:]]
+
+
+def answers(header: Path, cases: Iterable[Case]) -> list[Answer]:
+    """The header's answers to any blocks. Raises CalledProcessError where it does not compile."""
+    return [Answer(*row) for row in _ask(header, map(_line, cases))]
+
+
+def _ask(header: Path, lines: Iterable[str]) -> list[list[int]]:
     folder = header if header.is_dir() else header.parent
     with tempfile.TemporaryDirectory() as place:
         program = Path(place, "occupancy")
         subprocess.run(["cc", "-O2", "-I", folder, PROGRAM, "-o", program], check=True)
-        lines = chain(map(_line, sweep()), (f"best {_line(case)}" for case in kernels()))
         done = subprocess.run(
             [program], input="".join(lines), capture_output=True, text=True, check=True
         )
-    rows = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
-    count = BLOCKS_EACH * len(LIMITS)
-    return [Answer(*row) for row in rows[:count]], [Best(*row) for row in rows[count:]]
+    return [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
 
 
 def _line(case: Case) -> str:
@@ -264,19 +272,19 @@ def main() -> int:
     parser.add_argument("--header", type=Path, required=True, help="cuda_occupancy.h or its folder")
     parser.add_argument("--update", action="store_true", help="record the header's answers")
     options = parser.parse_args()
-    answers, best = judge(options.header)
-    record = brief(answers, best)
+    judged, best = judge(options.header)
+    record = brief(judged, best)
     if options.update:
         write(record)
     found = [
         f"{case}: header {there}, here {here}"
-        for case, there in zip(sweep(), answers, strict=True)
+        for case, there in zip(sweep(), judged, strict=True)
         if (here := computed(case)) != there
     ]
     found += disagreements(record)
     same = record == recorded()
     print(*found[:20], sep="\n", end="\n" if found else "")
-    print(f"{len(answers)} blocks and {len(best)} best sizes judged, {len(found)} differ")
+    print(f"{len(judged)} blocks and {len(best)} best sizes judged, {len(found)} differ")
     print("as recorded" if same else "the record says otherwise: --update?")
     return 1 if found or not same else 0
 

@@ -1,0 +1,5 @@
+"""The fixture of tests of the command."""
+
+from tests.cli.conftest import lint
+
+__all__ = ["lint"]
