@@ -1,0 +1,105 @@
+"""Commands end with everything that they have started."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ptx_lsp.reduce.conditions import Command, crash_signature
+from ptx_lsp.reduce.processes import Outcome, Stop, StoppedError, run
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands for a POSIX shell")
+
+STARTS_ANOTHER = "sh -c 'echo $$ > {pid}; exec sleep 60' & echo begun; wait"
+
+
+def is_running(pid_file: Path) -> bool:
+    for _ in range(200):
+        if pid_file.exists() and pid_file.read_text().strip():
+            break
+        time.sleep(0.02)
+    pid = int(pid_file.read_text())
+    for _ in range(200):  # the end of a killed process may take a moment
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    outcome = run(STARTS_ANOTHER.format(pid=pid), 1, Stop(), reads_output=True)
+    assert outcome == Outcome(None, "begun\n")
+    assert not is_running(pid)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_command_can_be_stopped(tmp_path: Path) -> None:
+    pid, stop = tmp_path / "pid", Stop()
+    failed: list[bool] = []
+
+    def work() -> None:
+        try:
+            run(STARTS_ANOTHER.format(pid=pid), None, stop)
+        except StoppedError:
+            failed.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not pid.exists():
+        time.sleep(0.01)
+    stop.set()
+    thread.join(30)
+    assert failed == [True]
+    assert not is_running(pid)
+
+
+def test_a_stopped_command_does_not_begin() -> None:
+    stop = Stop()
+    stop.set()
+    with pytest.raises(StoppedError):
+        run("sleep 60", None, stop)
+
+
+def test_the_path_of_a_candidate(tmp_path: Path) -> None:
+    path = tmp_path / "it's.ptx"
+    path.write_text("x")
+    assert Command("grep -q x {} && test -f {}").holds(path, 10, Stop())
+    assert Command("grep -q x").holds(path, 10, Stop())
+    assert not Command("grep -q y").holds(path, 10, Stop())
+
+
+def test_temporary_files_of_a_command_are_beside_the_candidate(tmp_path: Path) -> None:
+    path = tmp_path / "a.ptx"
+    path.write_text("x")
+    assert Command('mktemp > "$TMPDIR/name"; :').holds(path, 10, Stop())
+    assert Path((tmp_path / "name").read_text().strip()).parent == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("status", "output", "signature"),
+    [
+        (0, "", None),
+        (255, "ptxas a.ptx, line 1; error   : Unknown symbol 'x'\n", None),
+        (None, "", None),
+        (-11, "", "status -11: "),
+        (139, "", "status -11: "),
+        (
+            255,
+            "ptxas fatal   : Internal error: value 0x12 in 'f'\n",
+            "Internal error: value # in #",
+        ),
+    ],
+)
+def test_crashes(status: int | None, output: str, signature: str | None) -> None:
+    """An error message is not a crash, nor is a time limit."""
+    assert crash_signature(Outcome(status, output)) == signature
