@@ -51,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _launched(request: Request, options: Options) -> Launched:
     from ptx_lsp.cli.launching.buffers import argument, bindings, outputs, save
+    from ptx_lsp.cli.launching.expectations import differences, expectations
     from ptx_lsp.cli.launching.progress import progress
     from ptx_lsp.cli.launching.run_report import Launched
     from ptx_lsp.executor import ExecutionError, launch
@@ -61,6 +62,7 @@ def _launched(request: Request, options: Options) -> Launched:
     arguments = [argument(spec, request.seed) for spec in request.specs]
     bind = bindings(request.bound, request.seed)
     wanted = outputs(request.out, request.names, arguments, bind)
+    expected = expectations(options.expect, request.names, arguments, bind)
     trace, profile = _trace(request, options), Profile() if options.profile else None
     observers: list[Observer] = [one for one in (trace, profile) if one is not None]
     try:
@@ -75,7 +77,8 @@ def _launched(request: Request, options: Options) -> Launched:
     except ExecutionError as error:
         return Launched(request, error, error.findings, wanted, trace, profile)
     save(wanted)
-    return Launched(request, None, findings, wanted, trace, profile)
+    found = differences(expected, options.rtol, options.atol)
+    return Launched(request, None, findings, wanted, trace, profile, tuple(found))
 
 
 def _trace(request: Request, options: Options) -> Trace | None:

@@ -29,7 +29,7 @@ examples:
 
 exit status:
   0  the kernel ran and, with --check, there are no findings above notes
-  1  the kernel failed, or --check reported findings
+  1  the kernel failed, --check reported findings, or a buffer differs from --expect
   2  usage error, or an invalid file
 """
 
@@ -45,6 +45,9 @@ class Options(argparse.Namespace):
     arg: list[str]
     launch: str | None
     out: list[str]
+    expect: list[str]
+    rtol: float
+    atol: float
     shared: int | None
     seed: int | None
     limit: int | None
@@ -124,6 +127,19 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "can share one FILE.npz",
     )
     group.add_argument(
+        "--expect", action="append", default=[], metavar="INDEX=FILE",
+        help="fail unless the buffer with this number or name has the values of FILE.npy, of "
+        "FILE.npz:NAME, or of a SPEC",
+    )
+    group.add_argument(
+        "--rtol", type=_tolerance, default=0.0, metavar="R",
+        help="the relative difference that --expect allows (default: 0)",
+    )
+    group.add_argument(
+        "--atol", type=_tolerance, default=0.0, metavar="A",
+        help="the absolute difference that --expect allows (default: 0)",
+    )
+    group.add_argument(
         "--check", action="store_true",
         help="report uninitialised reads, races, accesses outside a variable, and divergent barriers",
     )
@@ -170,6 +186,16 @@ def _seconds(text: str) -> float:
         number = 0.0
     if not number > 0:
         raise argparse.ArgumentTypeError(f"`{text}` is not a duration")
+    return number
+
+
+def _tolerance(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"`{text}` is not a non-negative number")
     return number
 
 

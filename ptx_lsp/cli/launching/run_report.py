@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ptx_lsp.cli.launching.buffers import Output
+from ptx_lsp.cli.launching.expectations import Difference
 from ptx_lsp.cli.launching.request import Request
 from ptx_lsp.executor import ExecutionError, Finding, Lane
 from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
@@ -34,10 +35,14 @@ class Launched:
     outputs: list[Output]
     trace: Trace | None = None
     profile: Profile | None = None
+    differences: tuple[Difference, ...] = ()
+    """The buffers that differ from what `--expect` names."""
 
     @property
     def is_good(self) -> bool:
-        return self.error is None and all(one.severity == "note" for one in self.findings)
+        if self.error is not None or self.differences:
+            return False
+        return all(one.severity == "note" for one in self.findings)
 
 
 def print_text(launched: Launched, out: Console, err: Console) -> None:
@@ -57,6 +62,8 @@ def print_text(launched: Launched, out: Console, err: Console) -> None:
     for finding in findings:
         for line in _finding(finding, path):
             err.print(Text(at_line_start(line)), soft_wrap=True)
+    for difference in launched.differences:
+        err.print(Text(at_line_start(f"{path}: error[expect] {difference.message}")), soft_wrap=True)
 
 
 def as_json(launched: Launched) -> Json:
@@ -73,6 +80,8 @@ def as_json(launched: Launched) -> Json:
         "findings": [_finding_json(one) for one in launched.findings],
         "outputs": [_output_json(one) for one in launched.outputs] if error is None else [],
     }
+    if launched.differences:
+        result["differences"] = [_difference_json(one) for one in launched.differences]
     if launched.profile is not None:
         result["profile"] = _profile_json(launched.profile)
     if launched.trace is not None:
@@ -125,6 +134,12 @@ def _output_json(output: Output) -> Json:
         "argument": output.number, "name": output.name, "type": str(output.array.dtype),
         "shape": list(output.array.shape), "values": values, "file": output.path or None,
     }
+
+
+def _difference_json(one: Difference) -> Json:
+    fields = cast("dict[str, Json]", asdict(one))
+    fields["largest"] = _number(one.largest)
+    return fields
 
 
 def _number(value: object) -> Json:
