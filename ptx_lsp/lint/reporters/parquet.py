@@ -6,19 +6,19 @@ not depend on their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.reporter import binary_reporter
-from ptx_lsp.lint.results.table import COLUMNS, SCHEMA_VERSION
+from ptx_lsp.lint.results.table import COLUMNS, SCHEMA_VERSION, ColumnType
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from ptx_lsp.lint.results import arrow
-    from ptx_lsp.lint.results.table_rows import Cell, Row
+    from ptx_lsp.lint.results.table_rows import Cell, Part, Row
 
 _BATCH_ROWS: Final = 4_096
 _BATCH_CHARACTERS: Final = 8 << 20
@@ -28,6 +28,9 @@ _GROUP_BYTES: Final = 32 << 20
 _LONGEST: Final = 1 << 16
 """Longer texts are shortened in the middle."""
 _LARGEST: Final = (1 << 63) - 1
+_LONG: Final = "path", "function", "message"
+"""The columns that may have long texts in many rows."""
+_NUMBERS: Final[tuple[ColumnType, ...]] = "int64", "double", "bool"
 
 
 @binary_reporter(
@@ -48,8 +51,7 @@ class TableWriter:
         self._schema = arrow.schema(
             self._arrow, {"ptx-lint.schema": str(SCHEMA_VERSION), "ptx-lint.version": __version__}
         )
-        types = arrow.data_types(self._arrow)
-        self._columns = [(one.name, types[one.type]) for one in COLUMNS]
+        self._types = arrow.data_types(self._arrow)
         self._writer = library.ParquetWriter(_Sink(file), self._schema, compression="zstd")
         self._rows: list[Row] = []
         self._characters = 0
@@ -61,7 +63,7 @@ class TableWriter:
 
         for row in rows(file):
             self._rows.append(row)
-            self._characters += sum([len(cell) for cell in row.values() if isinstance(cell, str)])
+            self._characters += sum([len(str(row.get(name) or "")) for name in _LONG])
             if len(self._rows) >= _BATCH_ROWS or self._characters >= _BATCH_CHARACTERS:
                 self._end_batch()
 
@@ -74,9 +76,10 @@ class TableWriter:
     def _end_batch(self) -> None:
         if not self._rows:
             return
-        rows = _with_demangled(self._rows)
+        rows = self._rows
         self._rows, self._characters = [], 0
-        arrays = [self._array([row.get(name) for row in rows], type_) for name, type_ in self._columns]
+        _add_demangled(rows)
+        arrays = [self._array([row.get(one.name) for row in rows], one.type) for one in COLUMNS]
         self._batches.append(self._arrow.RecordBatch.from_arrays(arrays, schema=self._schema))
         row_count = sum(batch.num_rows for batch in self._batches)
         if row_count >= _GROUP_ROWS or sum(batch.nbytes for batch in self._batches) >= _GROUP_BYTES:
@@ -89,29 +92,39 @@ class TableWriter:
         self._batches = []
         self._writer.write_table(table.unify_dictionaries())
 
-    def _array(self, cells: Sequence[Cell], type_: arrow.DataType) -> arrow.Array:
-        cells = [_shortened(cell) for cell in cells]
+    def _array(self, cells: list[Cell], kind: ColumnType) -> arrow.Array:
+        type_ = self._types[kind]
+        if kind not in _NUMBERS:
+            cells = _shortened(cells)
         try:
             return self._arrow.array(cells, type_)
         except (UnicodeEncodeError, OverflowError):
             return self._arrow.array([_storable(cell) for cell in cells], type_)
 
 
-def _with_demangled(rows: Iterable[Row]) -> list[Row]:
-    """The rows, with the demangled names of their functions."""
+def _add_demangled(rows: Sequence[Row]) -> None:
+    """Adds the demangled names of their functions to the rows."""
     from ptx_lsp.demangler import demangled  # it starts processes
 
     names = {name for row in rows if isinstance(name := row.get("function"), str)}
     found = demangled(sorted(names))
-    return [{**row, "demangled": found.get(str(row.get("function")))} for row in rows]
+    for row in rows if found else ():
+        row["demangled"] = found.get(str(row.get("function")))
 
 
-def _shortened(cell: Cell) -> Cell:
-    if isinstance(cell, str):
-        return _short(cell)
-    if isinstance(cell, tuple):
-        return [_short(part) if isinstance(part, str) else (_short(part[0]), part[1]) for part in cell]
-    return cell
+def _shortened(cells: list[Cell]) -> list[Cell]:
+    """The cells of a column with texts, or with lists of them."""
+    filled = [cell for cell in cells if cell]
+    texts = [cell for cell in filled if isinstance(cell, str)]
+    if len(texts) == len(filled):
+        is_long = max(map(len, texts), default=0) > _LONGEST
+        return [_short(cell) if isinstance(cell, str) else cell for cell in cells] if is_long else cells
+    return [_each(cell, _short) if isinstance(cell, tuple) else cell for cell in cells]
+
+
+def _each(cell: tuple[Part, ...], change: Callable[[str], str]) -> tuple[Part, ...]:
+    """A cell with several texts, changed."""
+    return tuple([change(one) if isinstance(one, str) else (change(one[0]), one[1]) for one in cell])
 
 
 def _short(text: str) -> str:
@@ -123,8 +136,8 @@ def _storable(cell: Cell) -> Cell:
     """A cell that Arrow can store: lone surrogates become escapes, and too large numbers null."""
     if isinstance(cell, str):
         return _encodable(cell)
-    if isinstance(cell, list):
-        return [_encodable(one) if isinstance(one, str) else (_encodable(one[0]), one[1]) for one in cell]
+    if isinstance(cell, tuple):
+        return _each(cell, _encodable)
     return None if isinstance(cell, int) and abs(cell) > _LARGEST else cell
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from analyses.occupancy.curves import headroom, steps
@@ -11,8 +11,8 @@ from ptx_lsp.lint.results.kernels import resident
 from ptx_lsp.lint.results.report import FileReport, Kernel, Measured, RegistersSource, Reported
 
 Part: TypeAlias = "str | tuple[str, int]"
-Cell: TypeAlias = "str | int | float | bool | tuple[Part, ...] | list[Part] | None"
-Row: TypeAlias = Mapping[str, Cell]
+Cell: TypeAlias = "str | int | float | bool | tuple[Part, ...] | None"
+Row: TypeAlias = dict[str, Cell]
 """Cells by column. Absent ones are null."""
 
 
