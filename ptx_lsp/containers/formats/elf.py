@@ -46,6 +46,11 @@ def _parse(data: ByteRange) -> tuple[list[ByteRange], str | None]:
         table = int(elf["e_shoff"])
         if table >= data.size or elf.num_sections() * int(elf["e_shentsize"]) > data.size - table:
             raise ContainerError("is truncated: its section table is not inside the file")
+        names = elf.get_section(elf.get_shstrndx()).data() if table else b""
+        if not any(
+            name.encode() in names for name in _SECTIONS
+        ):  # archives may have thousands of those
+            return [], None
         found: dict[str, list[tuple[int, int]]] = {name: [] for name in _SECTIONS}
         for section in elf.iter_sections("SHT_PROGBITS"):
             if section.name in found:
