@@ -14,6 +14,7 @@ from ptx_lsp.lint.diagnostic import Origin
 from ptx_lsp.lint.reporters.parquet import TableWriter
 from ptx_lsp.lint.results.report import (
     Branches,
+    Compilation,
     DynamicShared,
     Excerpt,
     FileReport,
@@ -43,6 +44,7 @@ TILED = Kernel(
     branches=Branches(1, 2, 1), measured=Measured(4096, 16, 8, 12),
     instructions=(("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", 4), ("ret", 1)),
     dynamic_shared=DynamicShared(1024, "metadata"), fingerprint="2" * 16,
+    compilation=Compilation("Triton 3.6.0", (("num_warps", 8), ("num_stages", 3))),
 )  # fmt: skip
 _PLACE = Mark(Point(9, 2), Point(9, 5), Excerpt(1, "text", more=False))
 FINDING = Reported(
@@ -77,6 +79,7 @@ FOUND = {
     "Which kernels are there several times?": 2,
     "Which instructions are used most?": 3,
     "Who still uses `wmma` or `mma.sync` on Hopper and later, where `wgmma` or `tcgen05` is faster?": 2,
+    "Which configuration of a Triton kernel has the highest occupancy?": 2,
     "How many findings has each rule in each folder?": 2,
     "Which lines of the CUDA source have the most findings?": 1,
     "Which kernels have become worse?": 1,

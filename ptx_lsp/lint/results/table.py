@@ -84,9 +84,15 @@ COLUMNS: Final = (
     Column("threads_per_block", "int64", _KERNEL, "the block size, if a directive or an option sets it"),
     Column(
         "threads_source", "category", _KERNEL,
-        "what sets it: `reqntid`, `maxntid`, `option`, ...; `best`: nothing does",
+        "what sets it: `reqntid`, `maxntid`, `option` or `metadata`; `best`: nothing does",
     ),
     Column("cluster_size", "int64", _KERNEL, "exact: blocks per cluster; 1 without clusters"),
+    Column("cluster_source", "category", _KERNEL, "what sets it: `reqnctapercluster` or `metadata`"),
+    Column("compiler", "category", _KERNEL, "the compiler, from its metadata beside the file"),
+    Column(
+        "compiler_options", "map<string, int64>", _KERNEL,
+        "its options, as `num_warps`, which distinguish kernels of the same name",
+    ),
     Column("occupancy_percent", "double", _KERNEL, "exact for `registers` and `occupancy_threads`"),
     Column("occupancy_threads", "int64", _KERNEL, "the block size of the occupancy: set, or else the best"),
     Column("blocks_per_sm", "int64", _KERNEL, "as `occupancy_percent`"),

@@ -84,7 +84,7 @@ def _finding(found: Reported) -> Row:
 
 
 def _kernel(kernel: Kernel) -> Row:
-    registers, dynamic = kernel.registers, kernel.dynamic_shared
+    registers, dynamic, compilation = kernel.registers, kernel.dynamic_shared, kernel.compilation
     measured = kernel.measured or Measured()
     count, source = _registers(kernel)
     return {
@@ -113,6 +113,9 @@ def _kernel(kernel: Kernel) -> Row:
         "threads_per_block": kernel.threads_per_block,
         "threads_source": kernel.threads_source,
         "cluster_size": kernel.cluster_size,
+        "cluster_source": kernel.cluster_source,
+        "compiler": compilation.compiler if compilation is not None else None,
+        "compiler_options": compilation.options if compilation is not None else None,
         **_occupancy(kernel),
         "branches_uniform": kernel.branches.uniform,
         "branches_divergent": kernel.branches.divergent,

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
@@ -314,21 +314,31 @@ def test_baseline(lint: Lint, tree: Path) -> None:
 
 def test_every_figure_is_that_of_json(lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    samples = [*sorted((ROOT / "tests" / "oracle" / "corpus").rglob("*.ptx"))[::6], ROOT / "examples"]
+    Path("good.ptx").write_text(GOOD)
+    triton = {"name": "good", "num_warps": 4, "num_stages": 3, "shared": 64, "num_ctas": 2}
+    Path("good.json").write_text(json.dumps(triton))
+    tests = ROOT / "tests"
+    samples = [
+        *sorted((tests / "oracle" / "corpus").rglob("*.ptx"))[::6], ROOT / "examples", "good.ptx",
+        tests / "containers" / "data" / "default.fatbin",
+    ]
     lint("--format", "json=r.json", "--format", "parquet=t.parquet", "--extend-select", "ALL", *samples)
     files = json.loads(Path("r.json").read_text())["files"]
     found = rows(Path("t.parquet"))
     assert len(files) > 10
     assert len(of_kind("finding", found)) > 50
+    assert {row.get("compiler") for row in found} == {None, "Triton"}
+    assert sum("container" in row for row in of_kind("file", found)) > 1
     left = iter(found)
     for file in files:
         head = next(left)
-        assert (head["path"], head.get("target")) == (file["path"], file["target"])
+        keys = ("path", "container", "member", "ptx_version", "target", "error")
+        assert has(head, {key: file.get(key) for key in keys})
         assert (head["kernels"], head["findings"]) == (len(file["kernels"]), len(file["diagnostics"]))
         for kernel in file["kernels"]:
-            assert has(next(left), _flat_kernel(kernel))
+            assert is_row_of(next(left), kernel)
         for finding in file["diagnostics"]:
-            assert has(next(left), _flat_finding(finding))
+            assert is_row_of(next(left), finding)
     assert next(left, None) is None
 
 
@@ -337,45 +347,53 @@ def has(row: Mapping[str, object], cells: Mapping[str, object]) -> bool:
     return {name: row.get(name) for name in cells} == cells
 
 
-class Json(Protocol):
-    """An object of a report."""
-
-    def __bool__(self) -> bool: ...
-    def __getitem__(self, key: str, /) -> Json: ...
-    def items(self) -> Iterable[tuple[str, object]]: ...
-
-
-def _flat_kernel(kernel: Json) -> dict[str, object]:
-    occupancy = kernel["occupancy"]
-    known = bool(occupancy["registers"])
-    return {
-        "function": kernel["name"],
-        **{name: kernel[name] for name in (
-            "line", "target", "shared_bytes", "dynamic_shared_bytes", "dynamic_shared_source", "local_bytes",
-            "parameter_bytes", "threads_per_block", "threads_source",
-        )},
-        **{f"registers_{name}": count for name, count in kernel["registers"].items()},
-        **{f"branches_{name}": count for name, count in kernel["branches"].items()},
-        **{name: occupancy[name] for name in ("blocks_per_sm", "warps_per_sm", "limiters")},
-        "occupancy_percent": occupancy["percent"],
-        "occupancy_threads": occupancy["threads_per_block"],
-        **({name: occupancy[name] for name in ("registers", "registers_source")} if known else {}),
-        "instructions": list(kernel["instructions"].items()),
-    }  # fmt: skip
+RENAMED = {
+    "name": "function",
+    "occupancy_blocks_per_sm": "blocks_per_sm",
+    "occupancy_warps_per_sm": "warps_per_sm",
+    "occupancy_limiters": "limiters",
+    "occupancy_threads_per_block": "occupancy_threads",
+    "measured_stack_bytes": "stack_bytes",
+    "measured_spill_store_bytes": "spill_store_bytes",
+    "measured_spill_load_bytes": "spill_load_bytes",
+    "metadata_compiler": "compiler",
+    "metadata_options": "compiler_options",
+    "start_line": "line",
+    "fix_safe": "fix_is_safe",
+}
+"""The columns that are not called as the key in JSON, with those of the objects around it."""
+ONLY_IN_JSON = {"related", "alternatives", "fix_message", "fix_edits"}
+PAIRS = {"instructions", "metadata_options"}
 
 
-def _flat_finding(found: Json) -> dict[str, object]:
-    return {
-        **{name: found[name] for name in (
-            "rule", "code", "severity", "message", "source", "targets", "notes", "function", "fingerprint",
-        )},
-        "line": found["start"]["line"],
-        "start_column": found["start"]["column"],
-        "end_line": found["end"]["line"],
-        "end_column": found["end"]["column"],
-        "fixable": bool(found["fix"]),
-        **({f"origin_{name}": cell for name, cell in found["origin"].items()} if found["origin"] else {}),
-    }  # fmt: skip
+def flat(value: Mapping[str, object], before: str = "") -> dict[str, object]:
+    """The cells of an object in JSON: every key that has no column is one too."""
+    found: dict[str, object] = {}
+    for key, cell in value.items():
+        name = f"{before}{key}"
+        if name in ONLY_IN_JSON:
+            continue
+        if not isinstance(cell, dict):
+            found[RENAMED.get(name, name)] = cell
+        elif name in PAIRS:
+            found[RENAMED.get(name, name)] = list(cast("dict[str, int]", cell).items())
+        else:
+            found |= flat(cast("dict[str, object]", cell), f"{name}_")
+    return found
+
+
+def is_row_of(row: Mapping[str, object], value: Mapping[str, object]) -> bool:
+    """Whether a row has all that an object in JSON has."""
+    cells = flat(value)
+    if cells.pop("occupancy_registers", None) is not None:
+        known = cast("dict[str, object]", value["occupancy"])
+        cells |= {name: known[name] for name in ("registers", "registers_source")}
+    cells.pop("occupancy_registers_source", None)
+    assert not {name for name in cells if name not in NAMES and cells[name] is not None}
+    return has(row, cells)
+
+
+NAMES = {one.name for one in COLUMNS}
 
 
 def test_measured_figures(lint: Lint, good: Path, tmp_path: Path, ptxas: Path) -> None:
