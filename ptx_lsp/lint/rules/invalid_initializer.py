@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from ptx_lsp.isa.opaque import FIELDS, WORDS
-from ptx_lsp.isa.types import TYPES, Kind, Type
+from ptx_lsp.isa.types import INTEGERS, TYPES, Kind, Type
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
@@ -174,8 +174,21 @@ def _of_value(value: nodes.Expression, wanted: _Wanted) -> Iterator[_Wrong]:
     elif level.is_vector and len(items) != level.size:
         yield _Wrong(value, f"a vector requires {level.size} values, but the list has {len(items)}")
     inner = wanted._replace(levels=wanted.levels[1:])
+    takes_integers = not inner.levels and inner.type.kind in (Kind.BITS, *INTEGERS)
     for item in items:
-        yield from _of_value(item, inner)
+        if not (takes_integers and _is_plain(item)):  # tables have hundreds of thousands
+            yield from _of_value(item, inner)
+
+
+def _is_plain(value: nodes.Expression) -> bool:
+    """Whether a value is a decimal number that 64 bits hold in any case."""
+    if not isinstance(value, nodes.Number) or value.kind != "integer":
+        return False
+    text = value.text
+    return text.isdecimal() and (text[0] != "0" or text == "0") and len(text) < _DIGITS
+
+
+_DIGITS = 19
 
 
 def _of_opaque(value: nodes.Expression, type: str) -> Iterator[_Wrong]:
