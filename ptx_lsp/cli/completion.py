@@ -38,6 +38,10 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
+_ENDINGS = ("ptx", "fatbin", "so", "o", "a", "dll", "exe")
+"""The endings of files with PTX."""
+
+
 def flags() -> Iterator[Flag]:
     """Every option of `ptx-lint`."""
     for action in parser()._actions:  # argparse has no other way to read them
@@ -90,7 +94,8 @@ def _bash(found: list[Flag]) -> Iterator[str]:
     yield '    if [[ "$word" == -* ]]; then'
     yield f'        COMPREPLY=($(compgen -W "{words}" -- "$word"))'
     yield "    else"
-    yield '        COMPREPLY=($(compgen -d -- "$word") $(compgen -f -X "!*.ptx" -- "$word"))'
+    endings = " ".join(f'$(compgen -f -X "!*.{ending}" -- "$word")' for ending in _ENDINGS)
+    yield f'        COMPREPLY=($(compgen -d -- "$word") {endings})'
     yield "    fi"
     yield "}"
     yield "complete -o filenames -F _ptx_lint ptx-lint"
@@ -113,7 +118,7 @@ def _zsh(found: list[Flag]) -> Iterator[str]:
             action = f":value:({' '.join(flag.values)})"
         for name in flag.names:
             yield f"        '{name}[{summary}]{action}' \\"
-    yield "        '*:path:_files -g \"*.ptx(-.)\"'"
+    yield f"        '*:path:_files -g \"*.({'|'.join(_ENDINGS)})(-.)\"'"
     yield "}"
     yield 'if [[ "${funcstack[1]}" == "_ptx-lint" ]]; then _ptx_lint "$@"'
     yield "else compdef _ptx_lint ptx-lint; fi"
@@ -121,7 +126,7 @@ def _zsh(found: list[Flag]) -> Iterator[str]:
 
 def _fish(found: list[Flag]) -> Iterator[str]:
     yield "# fish completion of ptx-lint: ptx-lint completion fish | source"
-    yield "complete -c ptx-lint -f -a '(__fish_complete_suffix .ptx)'"
+    yield "complete -c ptx-lint -f -a '(__fish_complete_suffix .ptx)'"  # other files follow
     for flag in found:
         names = " ".join(
             f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in flag.names

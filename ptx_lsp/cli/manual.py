@@ -30,8 +30,10 @@ def page() -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield _roff(whole.description or "")
     yield (
-        r"A \fIPATH\fR is a file, a directory (every *.ptx below it), or \- for standard input. The manual "
-        "is docs/ptx-lint.md."
+        r"A \fIPATH\fR is a file, a directory (every *.ptx below it), a container (all PTX in a library, "
+        r"object file, archive, executable or fat binary), a member of one (LIB!3:sm_90), or \- for standard "
+        "input. "
+        "The manual is docs/ptx-lint.md."
     )
     yield ".SH OPTIONS"
     for group in whole._action_groups:  # argparse has no other way to read them
