@@ -314,7 +314,7 @@ def _message(match: re.Match[str], text: str) -> Message:
     inside = _LINE_IN_TEXT.match(text)
     if inside:
         line = inside[1]
-    return Message(_severity(match["severity"]), int(line) if line else None, text)
+    return Message(severity(match["severity"]), int(line) if line else None, text)
 
 
 def _is_progress(text: str) -> bool:
@@ -324,7 +324,8 @@ def _is_progress(text: str) -> bool:
     return text.startswith("Compile time = ") or " bytes gmem" in text or text == _ABORTED
 
 
-def _severity(word: str) -> Severity:
+def severity(word: str) -> Severity:
+    """The severity for a word of a message."""
     match word:
         case "fatal" | "error" | "warning":
             return word

@@ -109,7 +109,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "option_parser explanations files graphs output run saved_report selection",
         "binary_output command_line checking completion configure extract manual page",
         "plan",
-        "compare lint",
+        "blame compare lint",
         "entry",
     ),
 }

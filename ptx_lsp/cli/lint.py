@@ -30,6 +30,7 @@ INTERRUPTED = 130
 
 COMMANDS = {
     "config": "ptx_lsp.cli.configure",
+    "blame": "ptx_lsp.cli.blame.command",
     "compare": "ptx_lsp.cli.compare",
     "extract": "ptx_lsp.cli.extract",
     "completion": "ptx_lsp.cli.completion",

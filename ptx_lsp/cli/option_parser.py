@@ -31,6 +31,7 @@ subcommands, unless a file of that name exists:
   ptx-lint config check|show|schema       validate or show the configuration; print its JSON schema
   ptx-lint compare OLD NEW                compare kernels: registers, occupancy, instructions, findings
   ptx-lint extract LIB -o DIR             write the PTX in a library or fat binary to files; --list lists it
+  ptx-lint blame [LOG]                    messages of ptxas in the log of a build, at the source
   ptx-lint completion bash|zsh|fish       print a shell completion script
   ptx-lint man                            the manual page
 

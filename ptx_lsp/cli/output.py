@@ -37,6 +37,20 @@ def print_lines(lines: Iterable[str]) -> None:
         stream.flush()
 
 
+def print_at_once(parts: Iterable[str | bytes]) -> None:
+    """Writes lines of text, and bytes unchanged, to standard output as they come. Raises UsageError if that
+    fails.
+    """
+    with standard_output() as stream:
+        for part in parts:
+            if isinstance(part, str):
+                stream.write(f"{_encodable(part)}\n")
+                stream.flush()
+            else:
+                stream.buffer.write(part)
+                stream.buffer.flush()
+
+
 def write_data(data: bytes, options: Options) -> None:
     """Writes bytes unchanged to --output or to standard output."""
     if options.output is not None:

@@ -8,7 +8,7 @@ Every other message becomes a finding of its own, at the token that it names; pt
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptx_lsp.lint.configuration.selection import PTXAS
 from ptx_lsp.lint.configuration.suppression import Suppressions
@@ -51,7 +51,7 @@ def merge_messages(
         if comments.silence_lines(PTXAS, PTXAS, line, line):
             continue
         candidates = [(index, one, line) for index, one, line in own if one.severity == severity]
-        index = _predicted(found, message)
+        index = next(predicted(found, message.text), None)
         if index is None:
             index = _same(candidates, message, source)
         if index is None:
@@ -68,15 +68,14 @@ def severity_of(message: Message) -> Severity:
     return "error" if message.severity == "fatal" else message.severity
 
 
-def _predicted(found: Sequence[Diagnostic], message: Message) -> int | None:
-    """The index of the finding of a rule that predicts ptxas's advice about an instruction."""
-    if _ADVICE.search(message.text) is None:
-        return None
+def predicted(found: Sequence[Diagnostic], text: str) -> Iterator[int]:
+    """The indices of the findings of rules that predict ptxas's advice about an instruction."""
+    if _ADVICE.search(text) is None:
+        return
     for index, one in enumerate(found):
         opcode = next((opcode for opcode in _ADVISED if one.rule.startswith(opcode)), None)
-        if opcode is not None and opcode in message.text:
-            return index
-    return None
+        if opcode is not None and opcode in text:
+            yield index
 
 
 def _same(own: list[tuple[int, Diagnostic, int]], message: Message, source: Source) -> int | None:

@@ -121,7 +121,7 @@ def test_manual_page(lint: Lint) -> None:
         assert "NAME" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["config", "compare", "completion", "man"])
+@pytest.mark.parametrize("command", ["config", "blame", "compare", "completion", "man"])
 def test_help(lint: Lint, command: str) -> None:
     assert lint(command, "--help").out.startswith(f"usage: ptx-lint {command}")
     assert lint(command, "--bogus").status == 2

@@ -19,7 +19,7 @@ def full(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
     for file in run.files:
         for found in file.diagnostics:
-            yield from _finding(file, found, run.style, run.columns, run.quiet)
+            yield from finding_lines(file.path, found, run.style, run.columns, run.quiet)
             if not run.quiet:
                 yield ""
     yield from (printable(remark) for remark in run.remarks)
@@ -51,9 +51,10 @@ def summary(files: Sequence[FileReport], style: Style) -> str:
 _WORDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "info", "hint": "hint"}
 
 
-def _finding(
-    file: FileReport, found: Reported, style: Style, columns: int, quiet: bool
+def finding_lines(
+    path: str, found: Reported, style: Style, columns: int, quiet: bool = False
 ) -> Iterator[str]:
+    """The lines of one finding in a file."""
     colour = SEVERITY_COLOURS[found.severity]
     name = style.paint(f"{found.severity}[{found.code}]", colour)
     rule = "" if found.rule == found.code else f" {found.rule}"
@@ -62,7 +63,7 @@ def _finding(
     lines = [found.mark.start.line, *(mark.start.line for mark in found.related)]
     margin = " " * len(str(max(lines)))
     arrow = style.paint("-->", "blue")
-    yield f"{margin}{arrow} {printable(file.path)}:{line}:{column}"
+    yield f"{margin}{arrow} {printable(path)}:{line}:{column}"
     if quiet:
         return
     from ptx_lsp.lint.reporters.excerpt import excerpts

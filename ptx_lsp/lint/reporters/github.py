@@ -25,14 +25,15 @@ def github(run: Run) -> Iterator[str]:
     """One line for each finding, and for each file that could not be checked."""
     for file in run.files:
         for found in file.diagnostics:
-            yield _annotation(file, found)
+            yield annotation(file, found)
         if file.error is not None:
             message = f"{file.error} ({from_here(file.path)})" if file.member is not None else file.error
             path = from_here(file.container or file.path)
             yield _line("error", {"file": path, "title": "ptx-lint"}, message)
 
 
-def _annotation(file: FileReport, found: Reported) -> str:
+def annotation(file: FileReport, found: Reported) -> str:
+    """The line for one finding in a file."""
     title = f"ptx-lint: {found.rule}"
     (line, column), (last, end) = found.mark.start, found.mark.end
     message = printable(found.text)
