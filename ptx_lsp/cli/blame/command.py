@@ -24,7 +24,7 @@ from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import columns, print_at_once, style, write
 from ptx_lsp.lint.reporters.json import dumps
 
-_PATIENCE: Final = 8
+_PATIENCE: Final = 24
 """The lines of a stream after a message in which the PTX may still come, as Triton prints it."""
 _LONGEST_LINE: Final = 16 << 20
 

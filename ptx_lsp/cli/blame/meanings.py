@@ -179,6 +179,11 @@ MEANINGS: Final = (
         "registers.",
     ),
     (
+        r"\(C7517\)",
+        "ptxas put a wait before an instruction that reads an accumulator of a `wgmma.mma_async` in flight."
+        " Write the `wgmma.wait_group` yourself, where it costs least.",
+    ),
+    (
         r"\(C75\d\d\).*(?:function boundary|Extern calls)",
         "A function call stands within the pipeline: inline the function.",
     ),

@@ -94,7 +94,7 @@ class PtxSearch:
         for one in reversed(self._log.printed):
             text = self._printed.get(one.log_line)
             if text is None:
-                name = f"the PTX in line {one.log_line} of the log"
+                name = f"<log, line {one.log_line}>"
                 text = self._printed[one.log_line] = PtxText(name, Source(one.text.encode()))
             yield text
 
