@@ -103,36 +103,26 @@ def _fat_binaries(tools: Tools) -> Iterator[str]:
 
 
 def _of_nvcc(tools: Tools) -> Iterator[str]:
-    sources = [
+    add, times = (
         tools.write(f"{name}.cu", _CUDA.format(name=name, operator=operator))
         for name, operator in (("add", "+"), ("times", "*"))
-    ]
-    options = ("-Xcompiler", "-fPIC,-g0")
-    for source in sources:
-        whole, separate = (Path(source).with_suffix(suffix).name for suffix in (".o", ".rdc.o"))
-        tools.run("nvcc", *options, *_TARGETS, "-c", source, "-o", whole)
-        tools.run("nvcc", *options, *_TARGETS, "-dc", source, "-o", separate)
-        tools.run("strip", "--strip-unneeded", whole, separate)  # names of temporary files
-        yield from (whole, separate)
-    tools.run(
-        "nvcc",
-        *options,
-        "-dc",
-        "-gencode",
-        "arch=compute_90,code=[lto_90,compute_90]",
-        "add.cu",
-        "-o",
-        "lto.o",
     )
-    tools.run("strip", "--strip-unneeded", "lto.o")
-    yield "lto.o"
-    tools.run("gcc", "-shared", "-s", "-nostdlib", "add.o", "times.rdc.o", "-o", "libboth.so.1")
+    lto = "arch=compute_90,code=[lto_90,compute_90]"
+    for source, output, options in (
+        (add, "add.o", (*_TARGETS, "-c")),
+        (times, "times.o", (*_TARGETS, "-dc")),
+        (add, "lto.o", ("-gencode", lto, "-dc")),
+    ):
+        tools.run("nvcc", "-Xcompiler", "-fPIC,-g0", *options, source, "-o", output)
+        tools.run("strip", "--strip-unneeded", output)  # names of temporary files
+        yield output
+    tools.run("gcc", "-shared", "-s", "-nostdlib", "times.o", "add.o", "-o", "libboth.so.1")
     yield "libboth.so.1"
     tools.write("host.c", "int host;")
     tools.run("gcc", "-c", "-fPIC", "host.c", "-o", "host.o")
     long = "a_name_of_more_than_sixteen_bytes.o"
-    shutil.copy(tools.folder / "times.o", tools.folder / long)
-    tools.run("ar", "crsD", "libboth.a", "host.o", "add.rdc.o", long)
+    shutil.copy(tools.folder / "add.o", tools.folder / long)
+    tools.run("ar", "crsD", "libboth.a", "host.o", "times.o", long)
     yield "libboth.a"
 
 

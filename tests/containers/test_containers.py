@@ -62,7 +62,7 @@ def test_members_are_what_cuobjdump_extracts(name: str) -> None:
 
 def test_every_container_is_recorded() -> None:
     assert {path.name for path in DATA.iterdir()} == {*EXPECTED, MEMBERS.name}
-    assert sum(map(len, EXPECTED.values())) > 30
+    assert sum(map(len, EXPECTED.values())) > 25
 
 
 def test_cuobjdump_agrees_with_what_is_recorded(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_names_and_options_of_compilations() -> None:
 def test_members_of_archives_have_the_names_of_their_files() -> None:
     found = container(DATA / "libboth.a").members
     long = "a_name_of_more_than_sixteen_bytes.o"
-    assert [one.part for one in found] == ["add.rdc.o", "add.rdc.o", long, long]
+    assert [one.part for one in found] == ["times.o", "times.o", long, long]
 
 
 def test_members_can_be_sent_to_other_processes() -> None:
