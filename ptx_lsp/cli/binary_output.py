@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,6 +66,12 @@ class BinaryReports:
         """Writes the report on one file, now or later. Raises UsageError if that fails."""
         for one in self._open:
             one.add(file)
+
+    def passed_on(self, files: Iterable[FileReport], with_kernels: bool) -> Iterator[FileReport]:
+        """The same files, each written as it comes. Raises UsageError if that fails."""
+        for file in files:
+            self.add(file)
+            yield file if with_kernels else file._replace(kernels=())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

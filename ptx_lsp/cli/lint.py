@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, NoReturn
 
 from ptx_lsp.cli.arguments import Options, UsageError, complain
@@ -15,10 +16,13 @@ from ptx_lsp.code_cache import CodeCache
 from ptx_lsp.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ptx_lsp.cli.binary_output import BinaryReports
     from ptx_lsp.cli.checking.jobs import Work
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.plan import Plan
+    from ptx_lsp.cli.tally import Tally
     from ptx_lsp.lint.results.report import FileReport
     from ptx_lsp.lint.results.reporter import AnyReporter
 
@@ -109,6 +113,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     from ptx_lsp.cli.collecting import collect, links_out
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.plan import Plan
+    from ptx_lsp.cli.tally import NOTHING_FOUND
 
     plan, left_out = Plan(options), list[str]()
     found = collect(options.paths, options.stdin_filename, left_out.append, plan.containers)
@@ -132,7 +137,7 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     for note in plan.notes:
         complain(note)
     if not inputs:
-        complain(_NOTHING_FOUND)
+        complain(NOTHING_FOUND)
     return Outcome(_checked(options, plan, works), watched)
 
 
@@ -169,43 +174,52 @@ def _reported(
     options: Options, plan: Plan, works: Sequence[Work], binary: BinaryReports | None
 ) -> int:
     from ptx_lsp.cli.checking.jobs import check_all
+    from ptx_lsp.cli.checking.reports import Reports
+    from ptx_lsp.cli.output import in_terminal
+    from ptx_lsp.cli.tally import Tally
+
+    known, tally = plan.baseline(), Tally(plan)
+    with closing(check_all(works, options.jobs, not options.quiet, plan.cache())) as checked:
+        made = tally.counted(works, checked)
+        if binary is not None and known is None:
+            made = binary.passed_on(made, plan.needs_kernels)
+        if options.fix or options.diff or options.add_ignore or options.report or known is not None:
+            return _changed(options, plan, tally, list(made), known, binary)
+        reports = Reports(made, is_kept=not _is_once(options))
+        if in_terminal(options):
+            reports.finish()  # it has a progress bar
+        try:
+            _print_reports(options, reports, ())
+        except UsageError:
+            reports.finish()  # also what cannot be written has troubles to tell
+            raise
+        reports.finish()  # the reader may have gone away
+    return _exit_status(options, tally.has_trouble, tally.has_failing)
+
+
+def _changed(
+    options: Options, plan: Plan, tally: Tally, reports: Sequence[FileReport], known: Path | None,
+    binary: BinaryReports | None,
+) -> int:
+    """Applies what needs all reports: fixes, the baseline, and a page."""
     from ptx_lsp.cli.output import style, write, write_data, write_file
 
-    path = plan.baseline()
-    early = binary if path is None else None
-    keeps_kernels = early is None or plan.needs_kernels(works)
-    reports = check_all(works, options.jobs, not options.quiet, plan.cache())
-    worth: list[tuple[Work, FileReport]] = []
-    for work, report in zip(works, reports, strict=True):
-        if _is_without_ptx(work, report):
-            continue
-        if early is not None:
-            early.add(report)
-        worth.append((work, report if keeps_kernels else report._replace(kernels=())))
-    if works and not worth:
-        complain(_NOTHING_FOUND)
-    works, files = [work for work, _ in worth], [file for _, file in worth]
-    inputs = [one for one, _ in works]
-    _tell_troubles(files)
-    for note in plan.idle_budgets(works, files):
-        complain(note)
-    trouble = any(file.error is not None or file.failures for file in files)
+    files, improved = reports, False
+    inputs = [one for one, _ in tally.works]
     if options.diff:
         from ptx_lsp.cli.checking.edits import diff
 
         write_data(b"".join(diff(inputs, files, style(options))), options)
-        would_change = any(file.text is not None for file in files) and not options.exit_zero
-        return TROUBLE if trouble else FINDINGS if would_change else NOTHING
+        return _exit_status(options, tally.has_trouble, any(file.text is not None for file in files))
     remarks: tuple[str, ...] = ()
     if options.fix:
         from ptx_lsp.cli.checking.edits import write_fixes
 
         remarks = tuple(write_fixes(inputs, files))
-    improved = False
-    if path is not None:
+    if known is not None:
         from ptx_lsp.cli.checking.baseline_run import apply_baseline
 
-        files, told, improved = apply_baseline(options, path, works, files)
+        files, told, improved = apply_baseline(options, known, tally.works, files)
         remarks += told
         if binary is not None:
             for file in files:
@@ -215,25 +229,29 @@ def _reported(
 
         remarks += tuple(add_ignores(inputs, files))
         write(remarks, options)
-        return TROUBLE if trouble else NOTHING
+        return TROUBLE if tally.has_trouble else NOTHING
     if options.report is not None:
         from ptx_lsp.cli.page import page
 
         write_file(page(files), options.report)
     _print_reports(options, files, remarks)
-    if trouble:
+    failed = any(map(tally.fails, files)) or (options.ratchet and improved)
+    return _exit_status(options, tally.has_trouble, failed)
+
+
+def _exit_status(options: Options, has_trouble: bool, failed: bool) -> int:
+    if has_trouble:
         return TROUBLE
-    failed = _fails(files, plan.fail_on) or (options.ratchet and improved)
     return FINDINGS if failed and not options.exit_zero else NOTHING
 
 
-_NOTHING_FOUND = "warning: no *.ptx files and no inline PTX found in the given paths"
+def _is_once(options: Options) -> bool:
+    """Whether the only text report goes through the files once."""
+    from ptx_lsp.lint.results.reporter import Reporter
 
-
-def _is_without_ptx(work: Work, file: FileReport) -> bool:
-    """Whether a file that was not named has nothing to check: most sources have no inline PTX."""
-    is_idle = file.language is not None and not file.blocks and file.error is None
-    return is_idle and work[0].was_found and not file.failures
+    names = [options.format, *(name for name, _ in options.written)]
+    texts = [one for one in map(_reporter, names) if isinstance(one, Reporter)]
+    return not options.kernels and not options.requires and len(texts) == 1 and texts[0].is_once
 
 
 def _refuse(options: Options) -> None:
@@ -305,18 +323,7 @@ def _formats(options: Options) -> None:
     options.format = printed
 
 
-def _tell_troubles(files: Sequence[FileReport]) -> None:
-    for file in files:
-        if file.error is not None:
-            complain(f"error: {file.path}: {file.error}")
-        for failure in file.failures:
-            complain(f"error: {file.path}: {failure}")
-    complaints = [(complaint, file.path) for file in files for complaint in file.complaints]
-    for complaint, path in dict(reversed(complaints)).items():
-        complain(f"warning: {path}: {complaint}")
-
-
-def _print_reports(options: Options, files: Sequence[FileReport], remarks: tuple[str, ...]) -> None:
+def _print_reports(options: Options, files: Collection[FileReport], remarks: tuple[str, ...]) -> None:
     """Writes every requested report: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
     from ptx_lsp.lint.results.reporter import Reporter, Run
@@ -376,13 +383,6 @@ def _explain(options: Options) -> int:
     else:
         write(list_rules(options.format, painted), options)
     return NOTHING
-
-
-def _fails(files: Sequence[FileReport], level: str) -> bool:
-    from ptx_lsp.lint.diagnostic import SEVERITIES
-
-    failing = SEVERITIES[: SEVERITIES.index(level) + 1]
-    return any(found.severity in failing for file in files for found in file.diagnostics)
 
 
 if __name__ == "__main__":

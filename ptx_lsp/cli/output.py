@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.lint.results.style import Style
 
 _COLUMNS = 120
 """The maximum width of source lines without a terminal."""
+_MOST_BYTES = 16 << 20
+"""Of a report for a file, in memory."""
 
 
 def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> None:
@@ -54,7 +56,7 @@ def print_at_once(parts: Iterable[str | bytes]) -> None:
 def write_data(data: bytes, options: Options) -> None:
     """Writes bytes unchanged to --output or to standard output."""
     if options.output is not None:
-        _to_file(data, options.output)
+        _to_file([data], options.output)
         return
     write_bytes(data)
 
@@ -87,15 +89,50 @@ def _give_up_standard_output() -> None:
 
 
 def write_file(lines: Iterable[str], path: str) -> None:
-    """Writes lines to a file. Raises UsageError if it cannot be written."""
-    text = "".join(f"{line}{os.linesep}" for line in lines)
-    _to_file(text.encode("utf-8", "backslashreplace"), path)
+    """Writes lines to a file when the last one has come. Raises UsageError if it cannot be written."""
+    with _Gathered() as text:
+        for line in lines:
+            text.add(f"{line}{os.linesep}".encode("utf-8", "backslashreplace"))
+        _to_file(text.pieces(), path)
 
 
-def _to_file(data: bytes, path: str) -> None:
+class _Gathered:
+    """Bytes; if there are many, most are in a temporary file."""
+
+    def __init__(self) -> None:
+        self._recent = bytearray()
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> _Gathered:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, data: bytes) -> None:
+        self._recent += data
+        if len(self._recent) < _MOST_BYTES:
+            return
+        if self._file is None:
+            import tempfile
+
+            self._file = tempfile.TemporaryFile(prefix="ptx-lint.")  # noqa: SIM115
+        self._file.write(self._recent)
+        self._recent.clear()
+
+    def pieces(self) -> Iterator[bytes]:
+        if self._file is not None:
+            self._file.seek(0)
+            while piece := self._file.read(_MOST_BYTES):
+                yield piece
+        yield bytes(self._recent)
+
+
+def _to_file(pieces: Iterable[bytes], path: str) -> None:
     try:
         with open(path, "wb") as file:
-            file.write(data)
+            file.writelines(pieces)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise UsageError(f"cannot write `{path}`: {reason}") from error
@@ -112,17 +149,18 @@ def style(options: Options) -> Style:
     if options.color != "auto":
         return Style(options.color == "always")
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return Style(not plain and _in_terminal(options))
+    return Style(not plain and in_terminal(options))
 
 
 def columns(options: Options) -> int:
     """The maximum width of the report."""
-    if not _in_terminal(options):
+    if not in_terminal(options):
         return _COLUMNS
     import shutil  # it imports all kinds of compression
 
     return shutil.get_terminal_size().columns
 
 
-def _in_terminal(options: Options) -> bool:
+def in_terminal(options: Options) -> bool:
+    """Whether the report is printed in a terminal."""
     return options.output is None and bool(sys.stdout) and sys.stdout.isatty()

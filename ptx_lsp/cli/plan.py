@@ -63,6 +63,10 @@ class Plan:
         written = [one for name in names if (one := find(name)) is not None]
         self._texts_have_kernels = any(one.has_kernels for one in written if isinstance(one, Reporter))
         self._has_binary_reports = any(isinstance(one, BinaryReporter) for one in written)
+        self._kernels: dict[tuple[Path, Budgets], set[str]] = {}
+        """The names of the kernels to which budgets may apply."""
+        self._in_folders: set[Path] = set()
+        """The configurations of files that were found in folders."""
         self._chosen(())  # a rule that does not exist is reported even without files
 
     @property
@@ -140,7 +144,7 @@ class Plan:
         targets = self._targets or own.targets
         if len(targets) > 1 and (options.fix or options.diff):
             raise UsageError("fixes support one target: use --target instead of --targets")
-        kernels = self._shows_kernels or self._has_binary_reports
+        kernels = self.needs_kernels or self._has_binary_reports
         dynamic = own.dynamic_shared if options.dynamic_shared is None else options.dynamic_shared
         return Settings(
             rules,
@@ -169,31 +173,28 @@ class Plan:
         return "unsafe" if options.unsafe_fixes else "safe"
 
     @property
-    def _shows_kernels(self) -> bool:
+    def needs_kernels(self) -> bool:
+        """Whether kernels are needed after the reports that are written while files are checked."""
         options = self._options
         return options.kernels or options.report is not None or self._texts_have_kernels
 
-    def needs_kernels(self, works: Iterable[tuple[Input, Settings]]) -> bool:
-        """Whether kernels are needed after the reports that are written while files are checked."""
-        return self._shows_kernels or any(settings.budgets for _, settings in works)
+    def note_kernels(self, one: Input, settings: Settings, file: FileReport) -> None:
+        """Takes the kernels of a file, for `idle_budgets`."""
+        path = self._config_of(one).path
+        if path is not None and OVER_BUDGET in settings.rules.names:
+            self._in_folders.update([path] if one.was_found else [])
+            found = self._kernels.setdefault((path, settings.budgets), set())
+            found.update(kernel.name for kernel in file.kernels)
 
-    def idle_budgets(self, works: Iterable[tuple[Input, Settings]], files: Iterable[FileReport]) -> list[str]:
+    def idle_budgets(self) -> list[str]:
         """The warnings about budgets that match no kernel: a misspelt name would let every kernel pass. Named
         files may be a few of many; if a folder is named, its kernels count as all kernels.
         """
-        kernels: dict[tuple[Path, Budgets], set[str]] = {}
-        in_folders: set[Path] = set()
-        for (one, settings), file in zip(works, files, strict=True):
-            path = self._config_of(one).path
-            if path is not None and OVER_BUDGET in settings.rules.names:
-                in_folders.update([path] if one.was_found else [])
-                found = kernels.setdefault((path, settings.budgets), set())
-                found.update(kernel.name for kernel in file.kernels)
         return [
             f"warning: {path}: no kernel matches the budget pattern `{pattern}`"
             f"{did_you_mean(pattern, sorted(names))}"
-            for (path, budgets), names in kernels.items()
-            if path in in_folders
+            for (path, budgets), names in self._kernels.items()
+            if path in self._in_folders
             for pattern in idle(budgets, names)
         ]
 

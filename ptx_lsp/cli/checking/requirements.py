@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ptx_lsp.isa.target import TARGETS, Requirement, Target, describe, parse_target
 from ptx_lsp.lint.results.report import Because, Decides, FileReport, Needed
@@ -29,7 +29,7 @@ def needed(module: Module) -> Needed:
     )
 
 
-def report_lines(files: Sequence[FileReport], style: Style, quiet: bool) -> Iterator[str]:
+def report_lines(files: Iterable[FileReport], style: Style, quiet: bool) -> Iterator[str]:
     """The lines of the text report, without line ends; `quiet` omits the tables."""
     for index, file in enumerate(files):
         if file.needed is None:

@@ -10,7 +10,7 @@ from ptx_lsp.lint.results.reporter import Run, reporter
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, at_line_start, printable
 
 
-@reporter("concise", "one line per finding")
+@reporter("concise", "one line per finding", is_once=True)
 def concise(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
     for file in run.files:

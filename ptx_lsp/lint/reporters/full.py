@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.results.report import FileReport, Reported, count
+from ptx_lsp.lint.results.report import Counts, FileReport, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, printable
 
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
     from ptx_lsp.lint.reporters.excerpt import Underline
 
 
-@reporter("full", "findings with their source lines")
+@reporter("full", "findings with their source lines", is_once=True)
 def full(run: Run) -> Iterator[str]:
     """The lines of the report, without line ends."""
-    for file in run.files:
+    counts = Counts()
+    for file in counts.counted(run.files):
         for found in file.diagnostics:
             yield from finding_lines(file.path, found, run.style, run.columns, run.quiet)
             if not run.quiet:
                 yield ""
     yield from (printable(remark) for remark in run.remarks)
-    yield summary(run.files, run.style)
+    yield summary(counts, run.style)
     if run.kernels:
         from ptx_lsp.lint.reporters.kernel_table import kernels_below
 
         yield from kernels_below(run)
 
 
-def summary(files: Sequence[FileReport], style: Style) -> str:
+def summary(counts: Counts, style: Style) -> str:
     """The last line: how many findings, in how many files."""
-    counts = count(files)
-    read = sum(file.error is None for file in files)
-    failed = len(files) - read
+    failed = counts.unread
+    read = counts.files - failed
     unread = f"; {_number(failed, 'file')} could not be checked" if failed else ""
-    if not any(counts.values()):
+    if not any(counts.findings.values()):
         if not read:
             return style.paint(f"Nothing checked{unread}.", "yellow")
         checked = f"All checks passed: {_number(read, 'file')}{unread}."
         return style.paint(checked, "yellow" if failed else "green")
-    counted = ", ".join(_number(n, _WORDS[severity]) for severity, n in counts.items() if n)
-    having = sum(bool(file.diagnostics) for file in files)
+    counted = ", ".join(_number(n, _WORDS[severity]) for severity, n in counts.findings.items() if n)
+    having = counts.having
     where = f"{having} of {_number(read, 'file')}" if having < read else _number(read, "file")
-    worst = next(severity for severity, n in counts.items() if n)
+    worst = next(severity for severity, n in counts.findings.items() if n)
     return style.paint(f"Found {counted} in {where}{unread}.", SEVERITY_COLOURS[worst])
 
 

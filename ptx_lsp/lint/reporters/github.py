@@ -20,7 +20,7 @@ _COMMANDS: dict[Severity, str] = {
 }
 
 
-@reporter("github", "annotations for GitHub Actions")
+@reporter("github", "annotations for GitHub Actions", is_once=True)
 def github(run: Run) -> Iterator[str]:
     """One line for each finding, and for each file that could not be checked."""
     for file in run.files:

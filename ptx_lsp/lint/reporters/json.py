@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ptx_lsp import __version__
 from ptx_lsp.lint.results.report import (
     Compilation,
+    Counts,
     FileReport,
     Kernel,
     Mark,
@@ -17,32 +18,42 @@ from ptx_lsp.lint.results.report import (
     Needed,
     Point,
     Reported,
-    count,
 )
 from ptx_lsp.lint.results.reporter import Run, reporter
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 
 
-@reporter("json", "the complete report as JSON", has_kernels=True)
+@reporter("json", "the complete report as JSON", has_kernels=True, is_once=True)
 def json_report(run: Run) -> Iterator[str]:
     """The whole report; ASCII, indented, without a line end at its end."""
-    files = run.files
-    counts = count(files)
-    whole: Value = {
-        "tool": {"name": "ptx-lint", "version": __version__},
-        "files": [_file(file) for file in files],
-        "summary": {
-            "errors": counts["error"],
-            "warnings": counts["warning"],
-            "infos": counts["info"],
-            "hints": counts["hint"],
-            "files": len(files),
-            "unreadable": sum(file.error is not None for file in files),
-            "fixed": sum(len(file.fixed) for file in files),
-        },
+    counts = Counts()
+    texts = (_indented(dumps(_file(file)), 2) for file in counts.counted(run.files))
+    yield f'{{\n  "tool": {_indented(dumps({"name": "ptx-lint", "version": __version__}), 1)},'
+    text = next(texts, None)
+    if text is None:
+        yield '  "files": [],'
+    else:
+        yield '  "files": ['
+        for following in texts:
+            yield f"    {text},"
+            text = following
+        yield f"    {text}\n  ],"
+    summary = {
+        "errors": counts.findings["error"],
+        "warnings": counts.findings["warning"],
+        "infos": counts.findings["info"],
+        "hints": counts.findings["hint"],
+        "files": counts.files,
+        "unreadable": counts.unread,
+        "fixed": counts.fixed,
     }
-    yield dumps(whole)
+    yield f'  "summary": {_indented(dumps(summary), 1)}\n}}'
+
+
+def _indented(text: str, level: int) -> str:
+    """JSON as it is within so many objects and arrays; no text in it has a line end."""
+    return text.replace("\n", "\n" + "  " * level)
 
 
 def dumps(value: Value, indent: int | None = 2) -> str:

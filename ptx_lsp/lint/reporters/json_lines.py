@@ -8,7 +8,7 @@ from ptx_lsp.lint.reporters.json import dumps, finding
 from ptx_lsp.lint.results.reporter import Run, reporter
 
 
-@reporter("json-lines", "one JSON object per finding, one per line")
+@reporter("json-lines", "one JSON object per finding, one per line", is_once=True)
 def json_lines(run: Run) -> Iterator[str]:
     """The lines of the report."""
     for file in run.files:

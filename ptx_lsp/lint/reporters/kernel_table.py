@@ -19,7 +19,7 @@ def kernels_below(run: Run) -> Iterator[str]:
         yield from kernel_table(run.files, run.style)
 
 
-def kernel_table(files: Sequence[FileReport], style: Style) -> Iterator[str]:
+def kernel_table(files: Iterable[FileReport], style: Style) -> Iterator[str]:
     """The lines of the table, without line ends."""
     rows = [(file, kernel) for file in files for kernel in file.kernels]
     if not rows:

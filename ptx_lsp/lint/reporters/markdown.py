@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptx_lsp.lint.results.report import FileReport, Kernel, count
 from ptx_lsp.lint.results.reporter import Run, reporter
@@ -95,7 +95,7 @@ def _in_table(cell: str) -> str:
     return cell.replace("|", "\\|")
 
 
-def _findings(files: Sequence[FileReport]) -> Iterator[str]:
+def _findings(files: Iterable[FileReport]) -> Iterator[str]:
     rows = [
         (
             f"{_ICONS[found.severity]} `{found.rule}`",

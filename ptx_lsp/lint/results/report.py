@@ -258,6 +258,31 @@ def count(files: Iterable[FileReport]) -> dict[Severity, int]:
     return counts
 
 
+class Counts:
+    """Counts files and findings as the files come."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.unread = 0
+        """The files that could not be checked."""
+        self.having = 0
+        """The files with findings."""
+        self.fixed = 0
+        """The applied fixes."""
+        self.findings: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
+
+    def counted(self, files: Iterable[FileReport]) -> Iterator[FileReport]:
+        """The same files."""
+        for file in files:
+            self.files += 1
+            self.unread += file.error is not None
+            self.having += bool(file.diagnostics)
+            self.fixed += len(file.fixed)
+            for found in file.diagnostics:
+                self.findings[found.severity] += 1
+            yield file
+
+
 class Locator:
     """Converts byte offsets of one text to lines and columns, fast on lines of any length."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """The results of one run."""
 
-    files: Sequence[FileReport]
+    files: Collection[FileReport]
+    """In order. Only a format that goes through them once gets them as they are made."""
     remarks: tuple[str, ...] = ()
     """Remarks on the run as a whole, such as the number of findings hidden by a baseline; for people."""
     style: Style = Style()
@@ -43,6 +44,8 @@ class Reporter(NamedTuple):
     write: Write
     has_kernels: bool = False
     """Whether it reports kernel metrics, so that they must be computed."""
+    is_once: bool = False
+    """Whether it goes through the files once, so that lines come while files are checked."""
 
 
 class ReportStream(Protocol):
@@ -74,12 +77,12 @@ class BinaryReporter(NamedTuple):
 
 
 def reporter(
-    name: str, summary: str, has_kernels: bool = False
+    name: str, summary: str, has_kernels: bool = False, is_once: bool = False
 ) -> Callable[[Write], Reporter]:
     """Registers the decorated function as a format."""
 
     def decorate(write: Write) -> Reporter:
-        return Reporter(name, summary, write, has_kernels)
+        return Reporter(name, summary, write, has_kernels, is_once)
 
     return decorate
 
