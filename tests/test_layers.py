@@ -109,6 +109,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "option_parser explanations files graphs output run saved_report selection",
         "binary_output command_line checking completion configure extract manual page",
         "plan",
+        "tally",
         "blame compare lint",
         "entry",
     ),

@@ -185,9 +185,10 @@ def _reported(
             made = binary.passed_on(made, plan.needs_kernels)
         if options.fix or options.diff or options.add_ignore or options.report or known is not None:
             return _changed(options, plan, tally, list(made), known, binary)
-        reports = Reports(made, is_kept=not _is_once(options))
-        if in_terminal(options):
-            reports.finish()  # it has a progress bar
+        has_bar = in_terminal(options)  # a bar of progress, and lines cannot come before it ends
+        reports = Reports(made, is_kept=has_bar or not _is_once(options))
+        if has_bar:
+            reports.finish()
         try:
             _print_reports(options, reports, ())
         except UsageError:

@@ -191,6 +191,7 @@ def _progress(tasks: Sequence[Task], wanted: bool) -> Generator[Callable[[int], 
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    # standard output is a report, and stays where it goes
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("Checking", total=total)
         yield lambda cost: bar.advance(task, cost)
