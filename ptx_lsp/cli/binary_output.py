@@ -68,7 +68,7 @@ class BinaryReports:
             one.add(file)
 
     def passed_on(self, files: Iterable[FileReport], with_kernels: bool) -> Iterator[FileReport]:
-        """The same files, each written as it comes. Raises UsageError if that fails."""
+        """The files as they come, each written before it is passed on. Raises UsageError if that fails."""
         for file in files:
             self.add(file)
             yield file if with_kernels else file._replace(kernels=())

@@ -272,7 +272,7 @@ class Counts:
         self.findings: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
 
     def counted(self, files: Iterable[FileReport]) -> Iterator[FileReport]:
-        """The same files."""
+        """The files as they come, each counted."""
         for file in files:
             self.files += 1
             self.unread += file.error is not None
