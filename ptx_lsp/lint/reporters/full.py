@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.results.report import Counts, FileReport, Reported
+from ptx_lsp.lint.results.report import Counts, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, printable
 
