@@ -82,7 +82,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "ptx_lsp.containers": (
         "error kernel_metadata",
         "byte_range metadata",
-        "payload metadata_beside",
+        "coff payload metadata_beside",
         "container entry",
         "fat_binaries",
         "formats",

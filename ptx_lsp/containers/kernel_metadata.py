@@ -72,7 +72,9 @@ def _possible(one: KernelMetadata) -> KernelMetadata:
         threads=_between(1, one.threads, _MOST_THREADS),
         shared_bytes=_between(0, one.shared_bytes, _MOST_SHARED_BYTES),
         cluster_size=_between(1, one.cluster_size, _MOST_CLUSTER_BLOCKS),
-        options=tuple((name, value) for name, value in one.options if abs(value) <= _MOST_SHARED_BYTES),
+        options=tuple(
+            (name, value) for name, value in one.options if abs(value) <= _MOST_SHARED_BYTES
+        ),
     )
 
 

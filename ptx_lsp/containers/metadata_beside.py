@@ -22,7 +22,9 @@ def metadata_beside(path: str) -> Mapping[str, KernelMetadata]:
             state = os.stat(beside)
         except (OSError, ValueError):
             continue
-        if stat.S_ISREG(state.st_mode) and (found := _read(beside, form, state.st_mtime_ns, state.st_size)):
+        if stat.S_ISREG(state.st_mode) and (
+            found := _read(beside, form, state.st_mtime_ns, state.st_size)
+        ):
             return found
     return {}
 

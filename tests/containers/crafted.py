@@ -84,3 +84,11 @@ def windows_library(section: bytes, *, name: bytes = b".nv_fatb") -> bytes:
     start = 64 + len(header) + 40
     table = struct.pack("<8sIIII16x", name, len(section), 0x1000, len(section), start)
     return b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + header + table + section
+
+
+def windows_object(section: bytes, name: bytes = b".nv_fatbin") -> bytes:
+    """An object file with one section, whose name is in the string table."""
+    start = 20 + 40
+    header = struct.pack("<HHIIIHH", 0x8664, 1, 0, start + len(section), 1, 0, 0)
+    table = struct.pack("<8sIIII16x", b"/4", 0, 0, len(section), start)
+    return header + table + section + bytes(18) + struct.pack("<I", len(name) + 5) + name + b"\0"

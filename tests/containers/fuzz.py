@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ptx_lsp.containers.error import ContainerError
 from ptx_lsp.containers.registry import open_container
-from tests.containers.crafted import archive, entry, fat_binary, windows_library
+from tests.containers.crafted import archive, entry, fat_binary, windows_library, windows_object
 from tests.containers.make import DATA, MEMBERS
 
 MAGIC = b"\x50\xed\x55\xba"
@@ -41,6 +41,7 @@ def originals() -> tuple[bytes, ...]:
     return (
         *recorded,
         windows_library(plain + bytes(24)),
+        windows_object(plain),
         archive(
             (b"a.o", (DATA / "add.o").read_bytes()),
             (b"#1/8", b"name.o\0\0" + together),
@@ -87,6 +88,8 @@ def fields(data: bytes) -> tuple[tuple[Field, ...], tuple[Field, ...]]:
             numbers += [(header + offset, 8) for offset in (8, 24, 32, 40, 56)]
     if data.startswith(b"MZ"):
         numbers += [(offset, 4) for offset in range(0x3C, 128, 4)] * 4
+    if data.startswith(b"\x64\x86"):
+        numbers += [(0, 2), (2, 2), (16, 2)] + [(offset, 4) for offset in range(4, 60, 4)] * 2
     if data.startswith(b"!<arch>"):
         for end in _places(data, b"`\n"):
             numbers += [(end - 10, 1), (end - 9, 1), (end - 8, 2), (end - 58, 4), (end - 57, 2)] * 4

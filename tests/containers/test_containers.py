@@ -25,6 +25,7 @@ from tests.containers.crafted import (
     fat_binary,
     lz4_entry,
     windows_library,
+    windows_object,
     zstd_entry,
 )
 from tests.containers.make import DATA, MEMBERS, MODES, Tools, expectations, make
@@ -175,6 +176,18 @@ def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
 def test_windows_libraries(write: Write) -> None:
     found = container(write(windows_library(fat_binary(entry()) + bytes(456))))
     assert [(one.name, one.read()) for one in found.members] == [("1:sm_90", PTX)]
+
+
+def test_windows_object_files(write: Write) -> None:
+    for name in (b".nv_fatbin", b"__nv_relfatbin"):
+        found = container(write(archive((b"a.obj/", windows_object(fat_binary(entry()), name)))))
+        assert [(one.name, one.part, one.read()) for one in found.members] == [
+            ("1:sm_90", "a.obj", PTX)
+        ]
+    assert container(write(windows_object(b"", b".text"))).notes == (
+        "is a Windows object file without device code",
+    )
+    assert open_container(write(windows_object(fat_binary())[:50])) is None
 
 
 def test_archives_of_bsd(write: Write) -> None:

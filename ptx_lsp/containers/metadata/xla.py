@@ -36,7 +36,10 @@ def _parse(data: bytes) -> tuple[KernelMetadata, ...]:
         name, *sizes = launch.groups()
         cluster = _product(sizes[3:]) if sizes[3] is not None else None
         one = KernelMetadata(
-            name.decode("utf-8", "replace"), _product(sizes[:3]), cluster_size=cluster, compiler="XLA"
+            name.decode("utf-8", "replace"),
+            _product(sizes[:3]),
+            cluster_size=cluster,
+            compiler="XLA",
         )
         found[name] = _agreed(found[name], one) if name in found else one
     return tuple(found.values())
