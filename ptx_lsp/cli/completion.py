@@ -38,7 +38,7 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-_ENDINGS = ("ptx", "fatbin", "so", "o", "a", "dll", "exe")
+_ENDINGS = ("fatbin", "so", "o", "a", "dll", "exe", "ptx")
 """The endings of files with PTX."""
 
 
