@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ptx_lsp.containers.container import SEPARATOR
+from ptx_lsp.containers.error import ContainerError
+from ptx_lsp.containers.registry import read_member, split_address
 from ptx_lsp.executor.check.checker import Checker
 from ptx_lsp.executor.decoding.decode import decode
 from ptx_lsp.executor.launching.launch_request import launch_config_of
@@ -120,7 +123,17 @@ def _workspace(frame: RegisterLayout, memory: Memory) -> int:
 def _text(source: str | Path) -> str:
     if isinstance(source, str) and any(sign in source for sign in "\n{"):  # a path has none of these
         return source
-    return Path(source).read_text(encoding="utf-8", errors="replace")
+    member = _member(str(source)) if SEPARATOR in str(source) else None
+    return member if member is not None else Path(source).read_text(encoding="utf-8", errors="replace")
+
+
+def _member(address: str) -> str | None:
+    """The text of a member of a container, `libfoo.so!3:sm_90`; None if the address is that of a file."""
+    path, name = split_address(address)
+    try:
+        return read_member(path, name).decode("utf-8", "replace") if name is not None else None
+    except ContainerError as error:
+        raise ExecutionError(f"{address}: {error}", "launch") from error
 
 
 @lru_cache(maxsize=8)
