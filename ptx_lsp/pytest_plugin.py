@@ -110,6 +110,18 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
     return load
 
 
+def _text(path: Path) -> str:
+    """The text of a file, or of a member of a container (`libfoo.so!3:sm_90`)."""
+    from ptx_lsp.containers.error import ContainerError
+    from ptx_lsp.containers.registry import read_address
+
+    try:
+        member = read_address(str(path))
+    except ContainerError as error:
+        pytest.fail(f"{path}: {error}", pytrace=False)
+    return member.decode() if member is not None else path.read_text(encoding="utf-8")
+
+
 def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: Path) -> Kernel:
     from ptx_lsp.cli.checking.check import check
     from ptx_lsp.cli.inputs import Input
@@ -118,7 +130,7 @@ def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: 
 
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)
     path = None if is_text else folder / source
-    text = str(source) if path is None else path.read_text(encoding="utf-8")
+    text = str(source) if path is None else _text(path)
     rules = effective(nearest(folder if path is None else path.parent), path)
     data = text.encode()
     name = "<text>" if path is None else str(path)

@@ -150,7 +150,7 @@ _FORMATS = (
     (b"\0\0\xfe\xff", "UTF-32 text"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
-    (b"\x7fELF", "an ELF object, such as a cubin"),
+    (b"\x7fELF", "an ELF file"),
     (b"\x50\xed\x55\xba", "a CUDA fat binary"),
     (b"BC\xc0\xde", "LLVM bitcode"),
 )

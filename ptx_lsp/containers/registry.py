@@ -49,6 +49,14 @@ def read_member(path: str, name: str) -> bytes:
     return container.member(name).read()
 
 
+def read_address(address: str) -> bytes | None:
+    """The text that `CONTAINER!MEMBER` addresses; None if the address is that of a file. Raises
+    ContainerError and OSError.
+    """
+    path, name = split_address(address)
+    return read_member(path, name) if name is not None else None
+
+
 def split_address(address: str) -> tuple[str, str | None]:
     """The path and the member, or None, that `PATH!MEMBER` or `PATH` stands for. An existing file wins."""
     if SEPARATOR not in address or Path(address).exists():

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ptx_lsp.containers.container import SEPARATOR
 from ptx_lsp.containers.error import ContainerError
-from ptx_lsp.containers.registry import read_member, split_address
+from ptx_lsp.containers.registry import read_address
 from ptx_lsp.executor.check.checker import Checker
 from ptx_lsp.executor.decoding.decode import decode
 from ptx_lsp.executor.launching.launch_request import launch_config_of
@@ -52,7 +51,8 @@ def launch(
     progress: Progress | None = None,
     bind: Mapping[str, Opaque] | None = None,
 ) -> tuple[Finding, ...]:
-    """Runs the kernel `entry` of a PTX text, or of the file at a path.
+    """Runs the kernel `entry` of a PTX text, or of the file at a path, which may be that of a member of a
+    container: `libfoo.so!3:sm_90`.
 
     Arrays are device buffers, passed as addresses of 64 bits, or of 32 for a parameter of 4 bytes; they hold
     the results afterwards. NumPy scalars and Python numbers are passed by value, `bytes` as a structure.
@@ -123,17 +123,13 @@ def _workspace(frame: RegisterLayout, memory: Memory) -> int:
 def _text(source: str | Path) -> str:
     if isinstance(source, str) and any(sign in source for sign in "\n{"):  # a path has none of these
         return source
-    member = _member(str(source)) if SEPARATOR in str(source) else None
-    return member if member is not None else Path(source).read_text(encoding="utf-8", errors="replace")
-
-
-def _member(address: str) -> str | None:
-    """The text of a member of a container, `libfoo.so!3:sm_90`; None if the address is that of a file."""
-    path, name = split_address(address)
     try:
-        return read_member(path, name).decode("utf-8", "replace") if name is not None else None
+        member = read_address(str(source))
     except ContainerError as error:
-        raise ExecutionError(f"{address}: {error}", "launch") from error
+        raise ExecutionError(f"{source}: {error}", "launch") from error
+    if member is not None:
+        return member.decode("utf-8", "replace")
+    return Path(source).read_text(encoding="utf-8", errors="replace")
 
 
 @lru_cache(maxsize=8)

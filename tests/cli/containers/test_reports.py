@@ -9,10 +9,12 @@ import jsonschema
 import pytest
 
 from ptx_lsp.cli.run import main as run
+from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.lint.reporters.github import github
 from ptx_lsp.lint.reporters.sarif import sarif
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.reporter import Reporter, Run, find, reporters
+from ptx_lsp.pytest_plugin import Load
 from tests.cli.conftest import GOOD, Lint
 from tests.cli.containers.conftest import fat_binary, kernel
 from tests.cli.test_formats import SCHEMA
@@ -137,6 +139,13 @@ def test_kernels_of_containers_run(library: Path, capsys: pytest.CaptureFixture[
     assert run(["--launch", "launch.toml"]) == 0
     assert run(["lib.fatbin!2", "--format", "json", *_RUN]) == 0
     assert json.loads(capsys.readouterr().out)["file"] == "lib.fatbin!2:sm_90"
+
+
+def test_launch_takes_members(library: Path, ptx_kernel: Load) -> None:
+    launch("lib.fatbin!2", entry="good", grid=1, block=1)
+    with pytest.raises(ExecutionError, match=r"lib\.fatbin!3: has no member `3`"):
+        launch("lib.fatbin!3", entry="good", grid=1, block=1)
+    assert ptx_kernel(library / "lib.fatbin!2:sm_90").name == "good"
 
 
 @pytest.mark.parametrize(
