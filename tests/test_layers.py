@@ -98,7 +98,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "program processes size step verdicts",
         "conditions legality reduction_pass",
         "examination passes",
-        "tester",
+        "examiner",
         "reducer",
     ),
     "ptx_lsp.cli": (

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.reduce.examiner import Examiner
 from ptx_lsp.reduce.legality import Legality
 from ptx_lsp.reduce.program import Program
 from ptx_lsp.reduce.reduction_pass import STAGES, Pass, all_passes
 from ptx_lsp.reduce.size import Size, size_of
 from ptx_lsp.reduce.step import Step, apply
-from ptx_lsp.reduce.tester import Tester
 
 
 class Progress(NamedTuple):
@@ -40,7 +40,7 @@ class Reducer:
     def __init__(
         self,
         data: bytes,
-        tester: Tester,
+        examiner: Examiner,
         legality: Legality | None = None,
         passes: Sequence[Pass] | None = None,
         improved: Callable[[bytes], None] | None = None,
@@ -48,7 +48,7 @@ class Reducer:
     ) -> None:
         self.program = Program(data)
         self.steps = 0
-        self._tester = tester
+        self._tester = examiner
         self._legality = legality
         self._passes = all_passes() if passes is None else passes
         self._improved = improved

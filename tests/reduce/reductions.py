@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ptx_lsp.reduce.examination import Examination
+from ptx_lsp.reduce.examiner import Examiner
 from ptx_lsp.reduce.legality import Legality, errors
 from ptx_lsp.reduce.processes import Stop
 from ptx_lsp.reduce.program import Program
 from ptx_lsp.reduce.reducer import Reducer
 from ptx_lsp.reduce.reduction_pass import Pass
-from ptx_lsp.reduce.tester import Tester
 from ptx_lsp.reduce.verdicts import Verdicts
 
 HEADER = ".version 8.5\n.target sm_90\n.address_size 64\n"
@@ -46,7 +46,7 @@ def reduced(
     """The result of a reduction. If `legal`, candidates with further errors of `ptx-lint` are not tried."""
     data = text.encode() if isinstance(text, str) else text
     examine = Examination(Predicate(holds_for), "candidate.ptx", None)
-    with Tester(examine, verdicts or Verdicts(None, ""), jobs) as tester:
+    with Examiner(examine, verdicts or Verdicts(None, ""), jobs) as examiner:
         return Reducer(
-            data, tester, Legality(frozenset(errors(Program(data)))) if legal else None, passes
+            data, examiner, Legality(frozenset(errors(Program(data)))) if legal else None, passes
         ).run()

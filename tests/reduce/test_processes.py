@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import os
+import pickle
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from ptx_lsp.reduce.conditions import Command, crash_signature
+from ptx_lsp.reduce.conditions import (
+    Assembler,
+    Command,
+    Condition,
+    Crash,
+    Finding,
+    Message,
+    crash_signature,
+)
+from ptx_lsp.reduce.examination import Examination
+from ptx_lsp.reduce.examiner import Examiner
+from ptx_lsp.reduce.legality import Legality
 from ptx_lsp.reduce.processes import Outcome, Stop, StoppedError, run
+from ptx_lsp.reduce.reducer import Reducer
+from ptx_lsp.reduce.verdicts import Verdicts
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands for a POSIX shell")
 
@@ -103,3 +118,29 @@ def test_temporary_files_of_a_command_are_beside_the_candidate(tmp_path: Path) -
 def test_crashes(status: int | None, output: str, signature: str | None) -> None:
     """An error message is not a crash, nor is a time limit."""
     assert crash_signature(Outcome(status, output)) == signature
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Command("true"),
+        Crash(Assembler("ptxas", ("-O1",)), "status -11: "),
+        Message(Assembler("ptxas"), "words"),
+        Finding("dead-write"),
+    ],
+)
+def test_examinations_can_be_sent_to_workers(condition: Condition) -> None:
+    examine = Examination(condition, "a.ptx", 10, Path("ptxas"))
+    assert pickle.loads(pickle.dumps(examine)) == examine
+
+
+def test_another_executor_gives_the_same_result(tmp_path: Path) -> None:
+    """A cluster cannot end what it has begun; its late results are not used."""
+    data = (Path(__file__).parents[2] / "examples" / "saxpy.ptx").read_bytes()
+    examine = Examination(Command("grep -q fma"), "a.ptx", 10)
+    results: list[bytes] = []
+    with ThreadPoolExecutor(4) as pool:
+        for executor in (None, pool):
+            with Examiner(examine, Verdicts(None, ""), 3, executor) as examiner:
+                results.append(Reducer(data, examiner, Legality()).run())
+    assert results[0] == results[1]

@@ -69,8 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _reduce(options: Options) -> int:
     from ptx_lsp.cli.reducing.reduction_progress import ProgressLine, instruction_count
+    from ptx_lsp.reduce.examiner import Examiner
     from ptx_lsp.reduce.reducer import Reducer
-    from ptx_lsp.reduce.tester import Tester
     from ptx_lsp.reduce.verdicts import digest
 
     data = _read(options.file)
@@ -82,14 +82,14 @@ def _reduce(options: Options) -> int:
     try:
         with (
             _executor(options.jobs) as (executor, jobs),
-            Tester(examine, verdicts, jobs, executor) as tester,
+            Examiner(examine, verdicts, jobs, executor) as examiner,
             ProgressLine(options.quiet) as line,
         ):
             verdicts.put(digest(data), True)
             _write(output, data)
             reducer = Reducer(
                 data,
-                tester,
+                examiner,
                 legality,
                 improved=lambda text: _write(output, text),
                 progress=line.show,
@@ -106,7 +106,7 @@ def _reduce(options: Options) -> int:
                 )
                 return FAILED
             is_finished = True
-            tests, steps = tester.tests + 1, reducer.steps
+            tests, steps = examiner.tests + 1, reducer.steps
         is_certain = examine(result)
     finally:
         verdicts.close(remove=is_finished and options.state is None)

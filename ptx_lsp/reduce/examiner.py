@@ -27,7 +27,7 @@ class _Pending(NamedTuple):
     verdict: bool = False
 
 
-class Tester:
+class Examiner:
     """`executor` examines candidates elsewhere; without one, `jobs` threads do."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Tester:
         self._executor = executor or ThreadPoolExecutor(jobs)
         self._running: deque[_Pending] = deque()
 
-    def __enter__(self) -> Tester:
+    def __enter__(self) -> Examiner:
         return self
 
     def __exit__(
