@@ -19,12 +19,12 @@ _T = TypeVar("_T")
 
 
 class _Pending(NamedTuple):
-    """A candidate under examination, or with a known verdict."""
+    """A candidate under examination, or with the verdict that it is interesting."""
 
     key: str
+    data: bytes
     future: Future[bool] | None
     stop: Stop
-    verdict: bool = False
 
 
 class Examiner:
@@ -95,15 +95,24 @@ class Examiner:
             self.verdicts.put(key, False)
             known = False
         if known is not None:
-            return _Pending(key, None, stop, known) if known else None
+            return _Pending(key, data, None, stop) if known else None
         if self._threads:
-            return _Pending(key, self._executor.submit(self.examine, data, stop), stop)
-        return _Pending(key, self._executor.submit(self.examine, data), stop)
+            future = self._executor.submit(self.examine, data, stop)
+        else:
+            future = self._executor.submit(self.examine, data)
+        return _Pending(key, data, future, stop)
 
     def _is_interesting(self, pending: _Pending) -> bool:
         if pending.future is None:
-            return pending.verdict
-        verdict = pending.future.result()
+            return True
+        try:
+            verdict = pending.future.result()
+        except OSError:
+            raise
+        except Exception:
+            if self._threads:
+                raise
+            verdict = self.examine(pending.data)  # a worker was lost
         self.tests += 1
         self.verdicts.put(pending.key, verdict)
         return verdict

@@ -88,6 +88,7 @@ def test_clean_environment(
     assert run(scripts / "ptx-lint", "--version", **clean).startswith("ptx-lint ")
     assert run(scripts / "ptx-lsp", "--version", **clean).startswith("ptx-lsp ")
     assert run(scripts / "ptx-run", "--version", **clean).startswith("ptx-run ")
+    assert run(scripts / "ptx-reduce", "--version", **clean).startswith("ptx-reduce ")
     where = run(python, "-c", "import ptx_lsp, analyses; print(ptx_lsp.__file__)", **clean)
     assert where.startswith(str(tmp_path / "venv"))
     (tmp_path / "good.ptx").write_text(GOOD)

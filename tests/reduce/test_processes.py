@@ -6,8 +6,10 @@ import os
 import pickle
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import pytest
 
@@ -26,6 +28,9 @@ from ptx_lsp.reduce.legality import Legality
 from ptx_lsp.reduce.processes import Outcome, Stop, StoppedError, run
 from ptx_lsp.reduce.reducer import Reducer
 from ptx_lsp.reduce.verdicts import Verdicts
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands for a POSIX shell")
 
@@ -143,4 +148,30 @@ def test_another_executor_gives_the_same_result(tmp_path: Path) -> None:
         for executor in (None, pool):
             with Examiner(examine, Verdicts(None, ""), 3, executor) as examiner:
                 results.append(Reducer(data, examiner, Legality()).run())
+    assert results[0] == results[1]
+
+
+class LosesWorkers(Executor):
+    """Every third task is lost, as if its worker had died."""
+
+    def __init__(self) -> None:
+        self.tasks = 0
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        future: Future[_T] = Future()
+        self.tasks += 1
+        if self.tasks % 3:
+            future.set_result(fn(*args, **kwargs))
+        else:
+            future.set_exception(RuntimeError("killed"))
+        return future
+
+
+def test_a_lost_worker_costs_nothing() -> None:
+    data = (Path(__file__).parents[2] / "examples" / "saxpy.ptx").read_bytes()
+    examine = Examination(Command("grep -q fma"), "a.ptx", 10)
+    results: list[bytes] = []
+    for executor in (None, LosesWorkers()):
+        with Examiner(examine, Verdicts(None, ""), 2, executor) as examiner:
+            results.append(Reducer(data, examiner, Legality()).run())
     assert results[0] == results[1]

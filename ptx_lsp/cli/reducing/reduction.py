@@ -288,9 +288,10 @@ def _executor(jobs: int | str) -> Generator[tuple[Executor | None, int]]:
         yield None, jobs
         return
     from ptx_lsp.parallel.executors import executor
+    from ptx_lsp.parallel.ordered import workers_of
 
     with executor(jobs) as found:
-        yield found, int(getattr(found, "workers", 1)) or 1
+        yield found, workers_of(found) or 1
 
 
 def _instructions(count: int) -> str:
