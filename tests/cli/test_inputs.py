@@ -28,7 +28,7 @@ def paths(*given: Path) -> list[str]:
         (GOOD.encode("utf-16-le"), "UTF-16 text"),
         (GOOD.encode("utf-16-be"), "UTF-16 text"),
         (GOOD.encode("utf-32"), "UTF-32 text"),
-        (b"\x7fELF\x02\x01", "not a valid ELF file"),
+        (b"\x7fELF\x02\x01", "its ELF headers cannot be read"),
         (GOOD.encode() + b"\0\x01", "NUL byte in line 8"),
         (b".version 8.0 \x00\x80\xff" * 9, "NUL byte in line 1"),
     ],
