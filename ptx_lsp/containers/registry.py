@@ -141,7 +141,7 @@ class _Collector:
             entry.version,
             payload,
             _printable(entry.identifier),
-            _printable(entry.options),
+            _printable(entry.options).strip(),
             _printable(part),
         )
 
