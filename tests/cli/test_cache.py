@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import pickle
 import signal
 import subprocess
 import sys
 import time
+from io import BytesIO
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.cli.checking import jobs
-from ptx_lsp.cli.checking.cache import Cache, key
+from ptx_lsp.cli.checking.cache import Cache, ReportUnpickler, key
 from ptx_lsp.cli.checking.check import check
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.configuration.selection import Rules
-from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.diagnostic import Origin
+from ptx_lsp.lint.results import details, report
+from ptx_lsp.lint.results.report import Compilation, FileReport, Reported
 from tests.cli.conftest import BAD, GOOD, Lint
 from tests.cli.test_inputs import without_privilege
 
@@ -66,6 +71,92 @@ def test_only_what_changed_is_checked(lint: Lint, folder: Path, checked: list[st
     Path("k2.ptx").rename("k22.ptx")  # the content counts, not the path
     assert "k22.ptx:7:15" in lint(".").out
     assert len(checked) == 11
+
+
+def test_everything_in_a_report_is_read_back() -> None:
+    """A class that is refused would make each report with it anew, in every run."""
+    known, reports = set[type](), ReportUnpickler(BytesIO())
+
+    def walk(found: object) -> None:
+        for part in get_args(found):
+            walk(part)
+        if isinstance(found, type) and found.__module__.startswith("ptx_lsp") and found not in known:
+            known.add(found)
+            names = {**vars(report), **vars(details)}
+            for part in get_type_hints(found, localns=names).values():
+                walk(part)
+
+    walk(FileReport)
+    assert {Reported, Origin, Compilation} < known
+    for one in known:
+        assert reports.find_class(one.__module__, one.__qualname__) is one
+
+
+def test_reports_with_source_lines_are_kept(lint: Lint, folder: Path, checked: list[str]) -> None:
+    Path("k0.ptx").write_text(GOOD.replace("ret;", '.loc 1 7 3\n ret;\n bra nowhere;') + '.file 1 "a.cu"\n')
+    first = lint("--format", "json", "k0.ptx")
+    assert '"path": "a.cu"' in first.out
+    assert lint("--format", "json", "k0.ptx") == first
+    assert checked == ["k0.ptx"]
+
+
+@pytest.mark.parametrize("options", [(), ("--no-cache",), ("--kernels",), ("--no-cache", "--kernels")])
+def test_the_same_text_is_checked_once(
+    lint: Lint, folder: Path, checked: list[str], options: tuple[str, ...]
+) -> None:
+    """As in a compiler cache with a folder per device."""
+    alone = [lint("--no-cache", "--format", "json", *options, f"k{number}.ptx") for number in range(10)]
+    for number in range(10):
+        Path(f"copy{number % 3}").mkdir(exist_ok=True)
+        Path(f"copy{number % 3}/k{number}.ptx").write_bytes(Path(f"k{number}.ptx").read_bytes())
+    checked.clear()
+    files = json.loads(lint("--format", "json", *options, ".").out)["files"]
+    assert len(checked) == 10
+    assert [file["path"] for file in files] == sorted(file["path"] for file in files)
+    assert len(files) == 20
+    for file in files:
+        (own,) = json.loads(alone[int(file["path"][-5])].out)["files"]
+        assert file == {**own, "path": file["path"]}
+
+
+def test_a_text_that_is_there_twice_in_processes(lint: Lint, folder: Path) -> None:
+    for number in range(10):
+        Path(f"k{number}1.ptx").write_bytes(Path(f"k{number}.ptx").read_bytes())
+    assert lint("--no-cache", "--jobs", "2", ".") == lint("--no-cache", "--jobs", "1", ".")
+
+
+def test_a_copy_of_what_kills_its_process(
+    lint: Lint, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not checked in the process that has the results."""
+    for number in range(1, 4):
+        Path(f"k{number}.ptx").write_bytes(Path("k0.ptx").read_bytes())
+
+    def die(one: Input, settings: Settings) -> FileReport:
+        if one.path == "k0.ptx":
+            os._exit(9)
+        assert one.path not in ("k1.ptx", "k2.ptx", "k3.ptx")
+        return check(one, settings)
+
+    monkeypatch.setattr(jobs, "check", die)
+    said = lint("--no-cache", "--jobs", "2", ".").err
+    assert said.count("the process that checked it ended unexpectedly") == 4
+
+
+def test_a_copy_of_what_could_not_be_checked(
+    lint: Lint, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has a report of its own."""
+    Path("k1.ptx").write_bytes(Path("k0.ptx").read_bytes())
+    paths: list[str] = []
+
+    def failing(one: Input, settings: Settings) -> FileReport:
+        paths.append(one.path)
+        return FileReport(one.path, error="gone") if one.path == "k0.ptx" else check(one, settings)
+
+    monkeypatch.setattr(jobs, "check", failing)
+    assert "k0.ptx: gone" in lint("k0.ptx", "k1.ptx").err
+    assert paths == ["k0.ptx", "k1.ptx"]
 
 
 @pytest.mark.parametrize(

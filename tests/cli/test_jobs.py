@@ -42,6 +42,8 @@ def test_the_number_of_jobs_changes_nothing(lint: Lint, many: Path, form: str) -
 def test_a_file_that_kills_its_process_costs_itself_only(
     lint: Lint, many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with (many / "k7.ptx").open("a") as file:
+        file.write("// no other file has this text\n")
     whole = lint("--format", "json", "--jobs", "1", many)
     check = jobs.check
 

@@ -24,6 +24,7 @@ import analyses
 import ptx_lsp
 from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
+from ptx_lsp.lint import diagnostic
 from ptx_lsp.lint.configuration.containment import is_file
 from ptx_lsp.lint.results import details, report
 from ptx_lsp.lint.results.report import FileReport
@@ -83,7 +84,7 @@ class Cache:
             digest, data = whole[:_DIGEST_BYTES], whole[_DIGEST_BYTES:]
             if hashlib.sha256(data).digest() != digest:
                 return None  # a damaged entry: unpickling it is not safe
-            found = _Reports(io.BytesIO(data)).load()
+            found = ReportUnpickler(io.BytesIO(data)).load()
             if time.time() - place.stat().st_mtime > _DAY_S:
                 os.utime(place)  # still in use
         except Exception:  # absent, of another version, or damaged
@@ -210,11 +211,11 @@ def _files(folder: str) -> Iterator[str]:
                 yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
 
 
-class _Reports(pickle.Unpickler):
+class ReportUnpickler(pickle.Unpickler):
     """Unpickles only reports: a cache may come from elsewhere."""
 
     def find_class(self, module: str, name: str) -> type:
-        for known in (report, details):
+        for known in (report, details, diagnostic):
             found: object = vars(known).get(name)
             if known.__name__ == module == getattr(found, "__module__", "") and isinstance(found, type):
                 return found

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
@@ -42,7 +43,9 @@ def check_all(
     them. Raises UsageError if `jobs` cannot be used.
     """
     tasks, damaged = _tasks(works, kept), set[str]()
-    missing = [task for task in tasks if not task.is_cached]
+    texts = Counter(task.key for task in tasks if task.key is not None)
+    distinct = _distinct(tasks)
+    missing = [task for task in distinct if not task.is_cached]
 
     def known(task: Task) -> FileReport | None:
         if kept is None or task.key is None or not task.is_cached:
@@ -54,13 +57,23 @@ def check_all(
 
     if isinstance(jobs, int | None):
         jobs = _process_count([task.one for task in missing], jobs)
-    reports = _here(tasks, known) if jobs == 1 else _elsewhere(tasks, known, jobs)
+    reports = _here(distinct, known) if jobs == 1 else _elsewhere(distinct, known, jobs)
+    repeated: dict[str, FileReport] = {}
     with closing(reports), _progress(missing, show_progress) as advance:
-        for task, found in zip(tasks, reports, strict=True):
+        for task in tasks:
+            if task.key is not None:
+                texts[task.key] -= 1
+                if task.key in repeated:
+                    again = texts[task.key] > 0
+                    yield _copied(repeated[task.key] if again else repeated.pop(task.key), task)
+                    continue
+            found = next(reports)
             if not task.is_cached:
                 advance(task.one.cost)
             if kept is not None and (not task.is_cached or task.key in damaged):
                 _keep(kept, task, found)
+            if task.key is not None and texts[task.key]:
+                repeated[task.key] = found
             yield found
     if kept is not None:
         kept.prune()
@@ -93,12 +106,26 @@ def _tasks(works: Sequence[Work], kept: Cache | None) -> list[Task]:
     from ptx_lsp.cli.checking.task import Task
 
     if kept is None:
-        return [Task(*work) for work in works]
+        sizes = Counter(one.size for one, _ in works)
+        return [Task(*work, _key(work) if sizes[work[0].size] > 1 else None) for work in works]
     keys = map(_key, works)
     return [
         Task(*work, name, name is not None and kept.has(name))
         for work, name in zip(works, keys, strict=True)
     ]
+
+
+def _distinct(tasks: Iterable[Task]) -> list[Task]:
+    """The tasks without those that have the text and the settings of an earlier one."""
+    seen = set[str]()
+    return [task for task in tasks if task.key is None or not (task.key in seen or seen.add(task.key))]
+
+
+def _copied(found: FileReport, task: Task) -> FileReport:
+    """The report of a task that has the text and the settings of another one."""
+    if found.error is not None and found.error != _LOST:
+        return check(task.one, task.settings)  # the other one may have been removed
+    return found._replace(path=task.one.path, container=task.one.container)
 
 
 def _key(work: Work) -> str | None:
@@ -177,9 +204,11 @@ def _as_it_is(task: Task) -> Task:
     return task
 
 
+_LOST = "the process that checked it ended unexpectedly"
+
+
 def _lost(task: Task) -> FileReport:
-    ended = "the process that checked it ended unexpectedly"
-    return FileReport(task.one.path, error=ended, container=task.one.container)
+    return FileReport(task.one.path, error=_LOST, container=task.one.container)
 
 
 @contextmanager

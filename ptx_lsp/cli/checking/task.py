@@ -13,7 +13,7 @@ class Task(NamedTuple):
     one: Input
     settings: Settings
     key: str | None = None
-    """The key of its report in the cache."""
+    """The key of its report in the cache. Files with the same key have the same report."""
     is_cached: bool = False
     """Whether the cache has a report."""
     ptxas: str | None = None
