@@ -13,6 +13,7 @@ import pytest
 
 from ptx_lsp.reduce.legality import errors
 from ptx_lsp.reduce.program import Program
+from tests.cli.containers.conftest import fat_binary
 from tests.reduce.reductions import HEADER
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands for a POSIX shell")
@@ -128,6 +129,20 @@ def test_finding(folder: Path) -> None:
     result = Program((folder / "b.reduced.ptx").read_bytes())
     assert errors(result).keys() == {"undeclared-name"}
     assert len(list(result.instructions())) == 1
+
+
+def test_a_member_of_a_container(folder: Path) -> None:
+    text = EXAMPLE.read_text()
+    (folder / "lib.fatbin").write_bytes(fat_binary((80, text), (90, text.replace("sm_80", "sm_90"))))
+    assert reduce(folder, "lib.fatbin!2", "--if", CONDITION).returncode == 0
+    assert "fma" in (folder / "lib.fatbin.2.reduced.ptx").read_text()
+    done = reduce(folder, "lib.fatbin", "--if", CONDITION)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ptx-reduce: error: `lib.fatbin` is a container, name one member: `lib.fatbin!1:sm_80`, "
+        "`lib.fatbin!2:sm_90`\n",
+    )
+    assert reduce(folder, "lib.fatbin!7", "--if", CONDITION).returncode == 2
 
 
 def test_the_condition_must_hold_for_the_file(folder: Path) -> None:

@@ -235,14 +235,18 @@ def _state_folder(options: Options, output: Path) -> Path:
 def _read(path: str) -> bytes:
     """The text of a file, or of a member of a container. Raises ReductionError and OSError."""
     from ptx_lsp.cli.inputs import InputError, read
-    from ptx_lsp.cli.members import addressed
+    from ptx_lsp.cli.members import addressed, members
 
     if Path(path).is_file() or "!" not in path:
-        return Path(path).read_bytes()
-    found = addressed(path)
+        data = Path(path).read_bytes()
+        found = members(path)
+        if found is None:
+            return data
+    else:
+        found = addressed(path)
     if len(found) != 1:
-        listed = ", ".join(f"`{one.path}`" for one in found)
-        raise ReductionError(f"`{path}`: one member is expected: {listed}")
+        listed = ", ".join(f"`{one.path}`" for one in found) or "there are none"
+        raise ReductionError(f"`{path}` is a container, name one member: {listed}")
     try:
         return read(found[0])
     except InputError as error:
