@@ -27,21 +27,29 @@ export class ContainerEditor implements vscode.CustomReadonlyEditorProvider {
     const media = vscode.Uri.joinPath(this.extension, 'dist', 'media');
     webview.options = { enableCommandUris: COMMANDS, localResourceRoots: [media] };
     const style = webview.asWebviewUri(vscode.Uri.joinPath(media, 'container.css')).toString();
+    const show = (body: string): void => {
+      webview.html = html(uri, webview.cspSource, style, body);
+    };
+    show('<p>Reading…</p>'); // the server may have to start
     const found = await this.containers.contents(uri);
-    webview.html = `<!doctype html>
+    show(found instanceof Error ? `<p class="problem">${escape(found.message.replace(`${fileName(uri)}: `, ''))}</p>` : page(uri, found));
+  }
+}
+
+function html(uri: vscode.Uri, source: string, style: string, body: string): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${webview.cspSource}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${source}">
 <title>${escape(fileName(uri))}</title>
 <link rel="stylesheet" href="${style}">
 </head>
 <body>
 <h1>${escape(fileName(uri))}</h1>
-${found instanceof Error ? `<p class="problem">${escape(found.message)}</p>` : page(uri, found)}
+${body}
 </body>
 </html>`;
-  }
 }
 
 function page(uri: vscode.Uri, found: Container): string {

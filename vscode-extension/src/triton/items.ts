@@ -3,7 +3,7 @@
 import * as vscode from 'vscode';
 
 import type { CachedKernel, Kernel, KernelReport } from '../protocol.js';
-import { bytes, counted, findings, occupancy, percent, ptxasState, registers, registersInShort, short, spills } from '../wording.js';
+import { bytes, counted, findings, percent, ptxasState, registers, registersInShort, short } from '../wording.js';
 
 /** All versions of a kernel, the newest first. */
 export class GroupItem extends vscode.TreeItem {
@@ -123,9 +123,8 @@ function findingsInShort(kernel: Kernel): string[] {
 
 function figures(kernel: Kernel, report: KernelReport): string[] {
   return [
-    `Registers: ${registers(kernel)}`,
-    ...(kernel.measured ? [`Spills: ${spills(kernel.measured)}`] : []),
-    `Occupancy: ${occupancy(kernel)}${kernel.occupancy.limiters?.length ? `, limited by ${kernel.occupancy.limiters.join(', ')}` : ''}`,
+    `Registers: ${registers(kernel).replace(' registers', '')}`,
+    `Occupancy: ${occupancyInShort(kernel)}${kernel.occupancy.limiters?.length ? `, limited by ${kernel.occupancy.limiters.join(', ')}` : ''}`,
     `Findings: ${findings(kernel)}`,
     ...(kernel.measured ? [] : [`(${ptxasState(report.ptxas)})`]),
   ];
