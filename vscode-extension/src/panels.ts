@@ -300,7 +300,9 @@ export class PreviewPanel extends KernelPanel<Preview> {
     if (document && found) {
       const edit = new vscode.WorkspaceEdit();
       edit.insert(document.uri, new vscode.Position(found.range.start.line, 0), `${comment}\n`);
-      await vscode.workspace.applyEdit(edit);
+      if (!(await vscode.workspace.applyEdit(edit))) {
+        void vscode.window.showWarningMessage(`${document.uri.path.split('/').at(-1) ?? ''} is read-only.`);
+      }
     }
   }
 }
