@@ -14,7 +14,7 @@ from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.config import Config, ConfigError
 from ptx_lsp.lint.configuration.selection import EVERY, Choice, Rules, UnknownRuleError, chosen
 from ptx_lsp.lint.rule import Rule
-from ptx_lsp.server.containers.member_uri import path_of
+from ptx_lsp.server.containers.member_uri import file_and_member
 from ptx_lsp.server.json import at, texts
 
 _log = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ class Configurations:
 
     def effective_settings(self, uri: str, settings: Settings) -> EffectiveSettings:
         """The settings of a file: its project's configuration, overridden by the client's settings."""
-        path = path_of(uri)
+        path, member = file_and_member(uri)
         complaint = None
         try:
             found = self._config(Path(path).parent) if path is not None else config.DEFAULT
@@ -112,7 +112,7 @@ class Configurations:
             complaint, found = str(error), config.DEFAULT
         own = Choice(settings.select or None, (), settings.ignore)
         try:
-            rules = chosen((*config.layers(found, path), own))
+            rules = chosen((*config.layers(found, path, member), own))
         except UnknownRuleError as error:
             complaint, rules = f"the settings of rules: {error}", chosen(())
         targets, wrong = _targets((settings.target,) if settings.target else found.targets)

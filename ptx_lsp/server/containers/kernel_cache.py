@@ -6,18 +6,18 @@ Only the beginning of the PTX is read.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
+
+from ptx_lsp.containers.metadata_beside import metadata_beside
 
 _DEEPEST: Final = 3
 """Levels of folders in a cache."""
 _MOST_FOLDERS: Final = 100_000
 _HEAD: Final = 4 << 10
-_MOST_METADATA: Final = 1 << 20
 """Bytes."""
 _TARGET: Final = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
 STAGES: Final = ("ttir", "ttgir", "llir")
@@ -82,39 +82,25 @@ def _inside(folder: str) -> list[str]:
 def _kernel(
     entry: os.DirEntry[str], stem: str, files: dict[str, os.DirEntry[str]]
 ) -> CachedKernel | None:
-    metadata = _metadata(files[f"{stem}.json"].path)
-    warps = _count(metadata.get("num_warps"))
-    if warps is None:
+    found = next(iter(metadata_beside(entry.path).values()), None)
+    options = dict(found.options) if found is not None else {}
+    if found is None or "num_warps" not in options:
         return None  # the JSON file is not Triton's
-    name = metadata.get("name")
     stages = [f"{stem}.{stage}" for stage in STAGES]
     return CachedKernel(
-        name if isinstance(name, str) else stem,
+        found.name or stem,
         entry.path,
         entry.stat().st_mtime_ns // 1_000_000,
-        _target(entry.path),
-        warps,
-        _count(metadata.get("num_stages")),
-        _count(metadata.get("num_ctas")),
-        _count(metadata.get("shared")),
+        _target(entry.path) or found.target,
+        options["num_warps"],
+        options.get("num_stages"),
+        found.cluster_size,
+        found.shared_bytes,
         tuple(files[file].path for file in stages if file in files),
     )
-
-
-def _metadata(path: str) -> dict[str, object]:
-    try:
-        with Path(path).open("rb") as file:
-            found: object = json.loads(file.read(_MOST_METADATA))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return cast("dict[str, object]", found) if isinstance(found, dict) else {}
 
 
 def _target(path: str) -> str | None:
     with Path(path).open("rb") as file:
         found = _TARGET.search(file.read(_HEAD))
     return found[1].decode() if found is not None else None
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

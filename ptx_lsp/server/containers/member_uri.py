@@ -8,6 +8,8 @@ from typing import Final
 
 from pygls.uris import from_fs_path, to_fs_path
 
+from ptx_lsp.containers.container import SEPARATOR
+
 SCHEME: Final = "ptx-member"
 _MEMBER: Final = f"{SCHEME}:"
 _READ_ONLY: Final = (_MEMBER, "git:")
@@ -24,9 +26,20 @@ def member_address(uri: str) -> str | None:
     return to_fs_path(f"file:{uri.removeprefix(_MEMBER)}") if uri.startswith(_MEMBER) else None
 
 
+def file_and_member(uri: str) -> tuple[str | None, str | None]:
+    """The path of a file, or that of a container and the name of the member. There is no path for a text that
+    is not on this disk.
+    """
+    address = member_address(uri)
+    if address is None:
+        return to_fs_path(uri), None
+    path, _, member = address.rpartition(SEPARATOR)
+    return path, member
+
+
 def path_of(uri: str) -> str | None:
-    """The path of a file or the address of a member; None for what is not on this disk."""
-    return member_address(uri) or to_fs_path(uri)
+    """The path of a file, or of the container of a member; None for a text that is not on this disk."""
+    return file_and_member(uri)[0]
 
 
 def is_member(uri: str) -> bool:

@@ -5,7 +5,6 @@ Only paths are read that the client names.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,12 +54,11 @@ async def on_member_kernels(session: Session, asked: object) -> Json:
 def _members(containers: KnownContainers, path: str) -> Json:
     with _failing(path):
         found = containers.container(path)
-    counts = Counter(found.others)
     return {
         "format": found.format,
         "members": [_member(found, one) for one in found.members],
         "others": [
-            {"kind": kind, "target": target, "count": count} for (kind, target), count in counts.items()
+            {"kind": one.kind, "target": one.target, "count": one.number} for one in found.others
         ],
         "notes": list[Json](found.notes),
     }

@@ -180,11 +180,16 @@ def test_renaming_in_a_file_leaves_open_members_alone(client: Connection, contai
 
 
 def test_the_configuration_of_the_container_s_folder_applies(client: Connection, container: Path) -> None:
-    container.write_bytes(fat_binary(WRONG.encode()))
-    (container.parent / "ptx-lint.toml").write_text('target = "sm_100"\n', encoding="utf-8")
-    uri = uri_of(client, container)
-    client.open(uri, WRONG)
-    assert at(client.request("ptx/kernelReport", of_file(uri)), "target") == "sm_100"
+    newer = WRONG.replace("sm_80", "sm_90")
+    container.write_bytes(fat_binary(WRONG.encode(), newer.encode()))
+    configuration = 'target = "sm_100"\n[per-file-ignores]\n"*!1:sm_80" = ["wrong-modifier"]\n'
+    (container.parent / "ptx-lint.toml").write_text(configuration, encoding="utf-8")
+    for number, text in enumerate((WRONG, newer)):
+        uri = uri_of(client, container, number)
+        client.open(uri, text)
+        assert at(client.request("ptx/kernelReport", of_file(uri)), "target") == "sm_100"
+        codes = [at(one, "code") for one in client.findings(uri, 1)]
+        assert ("wrong-modifier" in codes) == (number == 1)
 
 
 def _list(value: Json) -> list[Json]:
