@@ -149,8 +149,10 @@ class HostSearch:
         """
         name = stem(path)
         waiting = [*self._given]
-        sources = [one for one in self._log.files if language_of(one) is not None]
-        waiting += [one for one in sources if stem(one) == name or not name]
+        if name:
+            waiting += self._log.sources.get(name, ())
+        else:
+            waiting += [one for paths in self._log.sources.values() for one in paths][:_MOST_FILES]
         if name and not waiting:
             waiting.append(f"{name}.cu")
         seen: set[str] = set()

@@ -27,7 +27,7 @@ _ANOTHER = lazy_pattern(
 """ptxas ends some messages without a line break, such as C7508, so that the next one follows at once."""
 _MESSAGE = lazy_pattern(
     r"\b(?P<program>ptxas|nvlink|nvcc)(?:-[\w.]+)?(?:\.exe)?\s+"
-    r"(?:(?P<path>[^;]{0,4096}?), line (?P<line>\d+); ?)?"
+    r"(?:(?P<path>[^;]{0,4096}?), line (?P<line>\d{1,18}); ?)?"
     r"(?P<word>fatal|error|warning|info)\s+: ?(?P<text>.*)"
 )
 _LINKING = lazy_pattern(
@@ -36,8 +36,8 @@ _LINKING = lazy_pattern(
 )
 """The driver and nvJitLink name no program."""
 _LINE_IN_TEXT = lazy_pattern(
-    r"Unexpected (?:non-ASCII character|EOF) encountered on line (\d+)"
-    r"|\(C75\d\d\).* (?:in line (\d+)$|around line (\d+) )"
+    r"Unexpected (?:non-ASCII character|EOF) encountered on line (\d{1,18})"
+    r"|\(C75\d\d\).* (?:in line (\d{1,18})$|around line (\d{1,18}) )"
 )
 """Some messages say the line of the PTX in words."""
 _INSIDE = lazy_pattern(r"<[^>]*>$")
@@ -73,8 +73,10 @@ class Log:
         """Whether some run of ptxas failed."""
         self.folders: dict[str, None] = {"": None}
         """The folders that `make` entered, and the current one, which is empty."""
-        self.files: dict[str, None] = {}
-        """The PTX and source files that the lines name."""
+        self.ptx_files: dict[str, None] = {}
+        """The PTX files that the lines name."""
+        self.sources: dict[str, dict[str, None]] = {}
+        """The source files that they name, by their names without folders and endings (`stem`)."""
         self.printed: list[PrintedPtx] = []
         """The PTX that stands in the log."""
         self.figures: list[str] = []
@@ -103,7 +105,9 @@ class Log:
     def learn(self, other: Log) -> None:
         """Takes over the PTX and the files of a log, usually this one read before."""
         self.folders |= other.folders
-        self.files |= other.files
+        self.ptx_files |= other.ptx_files
+        for name, paths in other.sources.items():
+            self.sources.setdefault(name, {}).update(paths)
         self.printed += [one for one in other.printed if one not in self.printed]
 
     def places(self, path: str) -> list[str]:
@@ -146,9 +150,17 @@ class Log:
             return False
         if entering := _DIRECTORY.search(line):
             self.folders[entering[1]] = None
-        if len(self.files) < _MOST_FILES and len(line) < _LONGEST_NAMING:
-            self.files.update(dict.fromkeys(_FILE.findall(line)))
+        if "." in line and len(line) < _LONGEST_NAMING:
+            for path in _FILE.findall(line):
+                self._named(path)
         return False
+
+    def _named(self, path: str) -> None:
+        if len(self.ptx_files) >= _MOST_FILES or len(self.sources) >= _MOST_FILES:
+            return
+        named = self.ptx_files if path.endswith(".ptx") else self.sources.setdefault(stem(path), {})
+        if len(named) < _MOST_FILES:
+            named[path] = None
 
     def _ended(self, printed: PrintedPtx | None) -> None:
         if printed is not None and printed not in self.printed:

@@ -41,7 +41,7 @@ class PtxSearch:
         known = self._found.get(message.path)
         if known is not None and (message.line or 0) <= known.source.line_count:
             return known
-        tried = len(self._log.printed), len(self._log.files)
+        tried = len(self._log.printed), len(self._log.ptx_files)
         if self._missing.get(message.path) == tried and message.path:
             return None
         found = self._best(message)
@@ -79,8 +79,7 @@ class PtxSearch:
             yield from map(self._text, self._named(message.path))
             yield from (self._text(path) for path in self._given if stem(path) == wanted)
         yield from self._of_log()
-        mentioned = [path for path in self._log.files if path.endswith(".ptx")]
-        for path in reversed(mentioned):  # what it names last is nearest
+        for path in reversed(self._log.ptx_files):  # what it names last is nearest
             yield from map(self._text, self._named(path))
         yield from map(self._text, self._given)
 

@@ -23,15 +23,16 @@ from ptx_lsp.text import Source, Span
 
 _FUNCTION = re.compile(rb"^[^\n/\"]*?\.(?:entry|func)\b(?:\s*\([^()]*\))?\s*([\w$%]+)", re.MULTILINE)
 _LOC = re.compile(
-    rb"^[ \t]*\.loc[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+)"
+    rb"^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
     rb"(?:[ \t]*,[ \t]*function_name[ \t]+([\w$]+)(?:[ \t]*\+[ \t]*\d+)?)?"
-    rb"(?:[ \t]*,[ \t]*inlined_at[ \t]+(\d+)[ \t]+(\d+)[ \t]+(\d+))?",
+    rb"(?:[ \t]*,[ \t]*inlined_at[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9}))?",
     re.MULTILINE,
 )
 _LOC_LINE = re.compile(rb"^[ \t]*\.loc[ \t][^\n;]*", re.MULTILINE)
-_FILE = re.compile(rb'^[ \t]*\.file[ \t]+(\d+)[ \t]+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
+_FILE = re.compile(rb'^[ \t]*\.file[ \t]+(\d{1,9})[ \t]+"((?:[^"\\\n]|\\.)*)"', re.MULTILINE)
 _BEGIN, _END = b"// begin inline asm", b"// end inline asm"
 _BYTES = lazy_pattern(r"\s*\.b8\s+(\d[\d,\s]*)")
+_NUMBER = lazy_pattern(r"\d{1,9}")
 _LONGEST_LABEL: Final = 1 << 16
 """Bytes of a label in `.debug_str`, as PTX writes them."""
 _DEEPEST: Final = 64
@@ -149,8 +150,8 @@ class PtxText:
             numbers = _BYTES.match(line)
             if numbers is None and line.strip():
                 break
-            for number in numbers[1].split(",") if numbers is not None else ():
-                if int(number or 0) == 0:
+            for number in _NUMBER.findall(numbers[1]) if numbers is not None else ():
+                if int(number) == 0:
                     return letters.decode("utf-8", "replace")
                 letters.append(int(number) & 0xFF)
         return ""

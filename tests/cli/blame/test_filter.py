@@ -172,3 +172,24 @@ def test_standard_input(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     streamed = lint("blame").out
     assert streamed == lint("blame", "log").out
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b".b8 95,", b".b8 1 12 3,"), (b".b8 95,", b".b8 " + b"9" * 9_000 + b","),
+        (b".loc\t1 5", b".loc\t" + b"1" * 9_000),
+        (b".loc\t2", b".loc\t9"), (b"inlined_at", b"inlined_at 1 1 1,"), (b"// end inline asm", b""),
+        (b"// begin inline asm", b""), (b".file", b"//"), (b"{", b"}"), (b"\n", b"\r"),
+    ],
+)
+def test_damaged_ptx(lint: Lint, recorded: Recorded, old: bytes, new: bytes) -> None:
+    recorded("inlined")
+    Path("inlined.ptx").write_bytes(Path("inlined.ptx").read_bytes().replace(old, new))
+    done = lint("blame", "log")
+    assert (done.status, done.err) == (1, "")
+    assert "error[ptxas]: Arguments mismatch for instruction 'shfl'\n" in done.out
+
+
+def test_numbers_of_any_length() -> None:
+    assert messages(b"ptxas a.ptx, line " + b"9" * 9_000 + b"; error   : x") == []
