@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO
 
-from ptx_lsp.cli.inputs import SEPARATOR, STDIN, Input, InputError, reason, refuse_size
+from ptx_lsp.cli.inputs import SEPARATOR, STDIN, Input, InputError, file_of, reason, refuse_size
 from ptx_lsp.embedded.languages import LANGUAGES
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
 from ptx_lsp.named_tuple import NamedTuple
@@ -81,6 +81,8 @@ def members_of(path: str) -> list[Input] | None:
 
 
 def _files(path: str, walk: _Walk) -> list[Input]:
+    if SEPARATOR in path and not os.path.lexists(path) and is_folder(folder := file_of(path)):
+        return _of_kernel(path, folder, walk)
     members = members_of(path)
     if members is not None:
         return members
@@ -91,6 +93,16 @@ def _files(path: str, walk: _Walk) -> list[Input]:
     except (OSError, ValueError) as error:
         return [Input(path, error=reason(error))]
     return sorted(walk.below(path), key=lambda one: one.file.split(os.sep))
+
+
+def _of_kernel(address: str, folder: str, walk: _Walk) -> list[Input]:
+    """The files `KERNEL.ptx` below the folder of `FOLDER!KERNEL`: so compilers name them in their caches."""
+    name = f"{address[len(folder) + 1 :]}.ptx"
+    own = _Walk((os.path.realpath(folder),), set(), walk.left_out, walk.containers)
+    found = [one for one in own.below(folder) if one.error is not None or os.path.basename(one.path) == name]
+    if not found:
+        return [Input(address, error=f"the folder has no file `{name}`")]
+    return sorted(found, key=lambda one: one.file.split(os.sep))
 
 
 def _members(path: str, was_found: bool = False) -> list[Input] | None:

@@ -138,6 +138,26 @@ def test_the_table_tells_kernels_of_one_name_apart(lint: Lint, tmp_path: Path) -
     assert "cluster" not in plain
 
 
+def test_a_kernel_of_a_cache(lint: Lint, tmp_path: Path) -> None:
+    """All files of its name, with their own paths."""
+    for name in ("HASH1", "HASH2", "HASH3"):
+        (tmp_path / name).mkdir()
+        path = written(tmp_path / name, "", GIVEN)
+        if name == "HASH3":
+            path.rename(path.with_name("other.ptx"))
+    report = json.loads(lint("--format", "json", f"{tmp_path}!k").out)
+    expected = [str(tmp_path / name / "k.ptx") for name in ("HASH1", "HASH2")]
+    assert [file["path"] for file in report["files"]] == expected
+    assert report["files"][0]["kernels"][0]["threads_source"] == "metadata"
+    assert len(json.loads(lint("--format", "json", f"{tmp_path}!k", tmp_path).out)["files"]) == 3
+    done = lint(f"{tmp_path}!kernel")
+    assert (done.status, done.err) == (
+        2, f"ptx-lint: error: {tmp_path}!kernel: the folder has no file `kernel.ptx`\n",
+    )  # fmt: skip
+    (tmp_path / "a!k").mkdir()  # a path that exists is a path
+    assert lint("--quiet", tmp_path / "a!k").status != 2
+
+
 def test_the_files_of_triton(lint: Lint, tmp_path: Path) -> None:
     """With the directives that each version writes."""
     directives = {
