@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import socket
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager
 from importlib import import_module
 from typing import ParamSpec, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
+from ptx_lsp.parallel.call import call_bytes
 from ptx_lsp.parallel.jobs import JobsError
 
 _P = ParamSpec("_P")
@@ -23,8 +26,16 @@ _FRESH_S = 5.0
 """The age at which the number of workers is asked for again."""
 
 
+class _Task(Protocol):
+    """Dask's own future."""
+
+    def result(self) -> object: ...
+    def cancel(self) -> None: ...
+    def add_done_callback(self, function: Callable[[_Task], None]) -> None: ...
+
+
 class _Client(Protocol):
-    def get_executor(self, *, pure: bool) -> Executor: ...
+    def submit(self, function: Callable[..., object], data: bytes, *, pure: bool) -> _Task: ...
     def nthreads(self) -> dict[str, int]: ...
     def close(self) -> None: ...
 
@@ -34,7 +45,7 @@ class DaskCluster(Executor):
 
     def __init__(self, client: _Client) -> None:
         self._client = client
-        self._tasks = client.get_executor(pure=False)  # equal tasks are not one: one may be a second attempt
+        self._futures: set[Future[object]] = set()
         self._workers = 0
         self._asked_s = -_FRESH_S
 
@@ -43,15 +54,41 @@ class DaskCluster(Executor):
         """The threads of all workers. Some may come later."""
         now = time.monotonic()
         if now - self._asked_s >= _FRESH_S:
-            self._workers = sum(self._client.nthreads().values())
+            with _connected():
+                self._workers = sum(self._client.nthreads().values())
             self._asked_s = time.monotonic()
         return self._workers
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        return self._tasks.submit(fn, *args, **kwargs)
+        # without its modules, the scheduler could not pass on the function
+        data = call_bytes(fn, *args, **kwargs)
+        future: Future[object] = Future()
+        with _connected():
+            # equal tasks are not one: one may be a second attempt
+            task = self._client.submit(pickle.loads, data, pure=False)
+        self._futures.add(future)
+        future.add_done_callback(lambda _: task.cancel() if future.cancelled() else None)
+        task.add_done_callback(lambda task: self._finish(task, future))
+        return cast("Future[_T]", future)
+
+    def _finish(self, task: _Task, future: Future[object]) -> None:
+        self._futures.discard(future)
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(task.result())
+        except CancelledError as error:  # by the scheduler: the workers are gone
+            future.set_exception(BrokenExecutor(str(error)))
+        except Exception as error:
+            future.set_exception(error)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._tasks.shutdown(wait and not cancel_futures)
+        futures = list(self._futures)
+        if cancel_futures:
+            for future in futures:
+                future.cancel()
+        elif wait:
+            wait_for(futures)
 
 
 @contextmanager
@@ -62,7 +99,8 @@ def dask_executor(name: str, address: str) -> Generator[DaskCluster]:
     except ImportError as error:
         raise JobsError(f"{name} requires the package distributed: pip install 'ptx-lsp[cluster]'") from error
     _refuse_absent(name, address)
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is reported by us
+    for logger in ("distributed", "distributed.client"):  # each has its own level
+        logging.getLogger(logger).setLevel(logging.CRITICAL)  # we report what goes wrong
     connect = cast("Callable[..., _Client]", vars(distributed)["Client"])
     try:
         client = connect(address, timeout=_CONNECT_S, set_as_default=False)
@@ -73,9 +111,18 @@ def dask_executor(name: str, address: str) -> Generator[DaskCluster]:
         try:
             yield cluster
         finally:
-            cluster.shutdown(wait=False)
+            cluster.shutdown(cancel_futures=True)
     finally:
         client.close()
+
+
+@contextmanager
+def _connected() -> Generator[None]:
+    """Raises JobsError if the scheduler has gone away."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        raise JobsError(f"lost the connection to the Dask scheduler: {error}") from error
 
 
 def _refuse_absent(name: str, address: str) -> None:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -17,6 +18,8 @@ from heapq import heappop, heappush
 from queue import SimpleQueue
 from typing import Generic, TypeVar, cast
 
+from ptx_lsp import __version__
+from ptx_lsp.parallel.call import call_bytes
 from ptx_lsp.parallel.jobs import JobsError
 from ptx_lsp.parallel.part import Raised, packed, run_part, unpacked
 from ptx_lsp.parallel.process_pool import ProcessPool
@@ -186,7 +189,8 @@ class _Run(Generic[Item, Result]):
 
     def _start(self, part: _Part[Item]) -> None:
         data = packed(self._function, [self._sent(item) for _, item in part.items])
-        future = self._executor.submit(run_part, data, self._code)
+        call = call_bytes(run_part, data, self._code)
+        future = cast("Future[bytes]", self._executor.submit(pickle.loads, call))
         self._submitted[future] = part
         future.add_done_callback(self._finished.put)
 
@@ -203,9 +207,11 @@ class _Run(Generic[Item, Result]):
                 self._suspects.append(part)
             else:
                 self._wait(part)
+        except ModuleNotFoundError as error:
+            raise JobsError(f"a worker cannot import ptx-lsp {__version__}: {error}") from error
         except Exception as error:
-            if not _is_death(error):
-                raise
+            if not _is_death(error):  # what the function raises arrives as a result
+                raise JobsError(f"the executor failed: {type(error).__name__}: {error}") from error
             self._died(part, was_alone)
         else:
             results = cast("list[Result | Raised]", unpacked(answer))
