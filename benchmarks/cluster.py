@@ -128,8 +128,9 @@ def _kill_a_worker(parent: int, is_cluster: bool) -> None:
 
 
 def _below(parent: int) -> list[int]:
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    return [pid for child in map(int, children) for pid in (child, *_below(child))]
+    threads = Path(f"/proc/{parent}/task").glob("*/children")  # any thread may have started some
+    children = [int(child) for thread in threads for child in thread.read_text().split()]
+    return [pid for child in children for pid in (child, *_below(child))]
 
 
 def _cpu(cluster: int | None) -> float:
