@@ -40,6 +40,8 @@ class Input(NamedTuple):
     """The path of the container, for a member of one."""
     payload: Payload | None = None
     """The place of a member in its container."""
+    maxrregcount: int | None = None
+    """The option that the container has recorded for ptxas, for a member of one."""
 
     @property
     def file(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -91,14 +92,26 @@ def _with_text(one: Input, name: str) -> Input:
     if one.error is not None or one.payload is None:
         return one._replace(path=path, container=name)
     try:
-        return Input(path, text_of(one.payload), one.size, container=name)
+        text = text_of(one.payload)
+        return Input(path, text, one.size, container=name, maxrregcount=one.maxrregcount)
     except InputError as error:
         return Input(path, error=str(error), container=name)
 
 
 def _member(one: Member, path: str, was_found: bool) -> Input:
     address = f"{path}{SEPARATOR}{one.name}"
-    return Input(address, None, one.size, None, was_found, path, one.payload)
+    return Input(
+        address, None, one.size, None, was_found, path, one.payload, _register_limit(one.options)
+    )
+
+
+_REGISTER_LIMIT = re.compile(r"(?:^|\s)--?maxrregcount[=\s](\d{1,3})(?=\s|$)")
+
+
+def _register_limit(options: str) -> int | None:
+    """The value of the last `-maxrregcount`. ptxas ignores 0 and values above 255."""
+    found = _REGISTER_LIMIT.findall(options)
+    return int(found[-1]) if found and 0 < int(found[-1]) <= 255 else None
 
 
 def _chosen(container: Container, wanted: str | None) -> Sequence[Member]:

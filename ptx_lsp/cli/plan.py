@@ -157,7 +157,10 @@ class Plan:
             fix=self._fixes(one),
             details=options.report is not None,
             threads=own.threads if options.threads is None else options.threads,
-            maxrregcount=own.maxrregcount if options.maxrregcount is None else options.maxrregcount,
+            maxrregcount=next(
+                (limit for limit in (options.maxrregcount, one.maxrregcount) if limit is not None),
+                own.maxrregcount,
+            ),
             dynamic_shared=dynamic,
             language=language.name if language is not None else None,
             inline_off=own.inline_off if language is not None else (),

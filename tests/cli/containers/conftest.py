@@ -10,9 +10,9 @@ import pytest
 from tests.cli.conftest import BAD, GOOD, HEADER
 
 
-def fat_binary(*texts: tuple[int, str]) -> bytes:
-    """A fat binary with uncompressed PTX for some targets, such as `(90, text)`."""
-    entries = b"".join(_entry(target, text.encode()) for target, text in texts)
+def fat_binary(*texts: tuple[int, str], options: str = "") -> bytes:
+    """A fat binary with uncompressed PTX for some targets, such as `(90, text)`, and options for ptxas."""
+    entries = b"".join(_entry(target, text.encode(), options=options) for target, text in texts)
     return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(entries)) + entries
 
 
@@ -22,12 +22,17 @@ def machine_code(target: int) -> bytes:
     return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(entry)) + entry
 
 
-def _entry(target: int, data: bytes, kind: int = 1) -> bytes:
+def _entry(target: int, data: bytes, kind: int = 1, options: str = "") -> bytes:
     data += b"\0" * (-len(data) % 8)
+    recorded = b""
+    if options:
+        text = options.encode() + b"\0"
+        recorded = struct.pack("<II", 72, len(options)) + text + b"\0" * (-len(text) % 8)
     head = struct.pack(
-        "<HHIQIIHHIIIQQQ", kind, 0x101, 64, len(data), 0, 0, 0, 8, target, 0, 0, 1, 0, 0
-    )
-    return head + data
+        "<HHIQIIHHIIIQQQ", kind, 0x101, 64 + len(recorded), len(data), 0, 64 if options else 0, 0, 8,
+        target, 0, 0, 1, 0, 0,
+    )  # fmt: skip
+    return head + recorded + data
 
 
 def kernel(name: str, target: int = 80, body: str = "") -> str:

@@ -63,7 +63,7 @@ def test_an_existing_file_is_no_address(lint: Lint, library: Path) -> None:
         ("lib.fatbin!3", "has no member `3`; it has `1:sm_80`, `2:sm_90`"),
         ("lib.fatbin!sm_75", "has no member `sm_75`; it has `1:sm_80`, `2:sm_90`"),
         ("absent.so!1", "no such file or directory"),
-        (".!1", "no such file or directory"),
+        (".!1", "the folder has no file `1.ptx`"),
         ("good.ptx!1", "is a member of a file that is not a container"),
         ("code.fatbin", "holds no PTX, only machine code for sm_90"),
         ("code.fatbin!1", "holds no PTX, only machine code for sm_90"),
@@ -249,3 +249,20 @@ def test_plain_files_need_nothing_of_containers(library: Path) -> None:
 
     assert run("good.ptx")[-1] == ""
     assert "ptx_lsp.containers.registry" in run("lib.fatbin")[-1]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "words", "limit"),
+    [
+        ("-maxrregcount=40 -v", [], 40), ("-v --maxrregcount 32", [], 32),
+        ("-maxrregcount=40 -maxrregcount=48", [], 48), ("-maxrregcount=40", ["--maxrregcount", "64"], 64),
+        ("-maxrregcount=0", [], None), ("-maxrregcount=300", [], None), ("", [], None),
+    ],
+)  # fmt: skip
+def test_recorded_register_limit(
+    lint: Lint, library: Path, recorded: str, words: list[str], limit: int | None
+) -> None:
+    """The limit of registers that the compiler was given is that of the kernels, unless an option says else."""
+    Path("lib.fatbin").write_bytes(fat_binary((90, kernel("k", 90)), options=recorded))
+    report = json.loads(lint("--kernels", "--format", "json", *words, "lib.fatbin").out)
+    assert report["files"][0]["kernels"][0]["registers"]["limit"] == limit
