@@ -262,7 +262,7 @@ def test_plain_files_need_nothing_of_containers(library: Path) -> None:
 def test_recorded_register_limit(
     lint: Lint, library: Path, recorded: str, words: list[str], limit: int | None
 ) -> None:
-    """The limit of registers that the compiler was given is that of the kernels, unless an option says else."""
+    """The limit that the compiler was given is that of the kernels, unless an option says else."""
     Path("lib.fatbin").write_bytes(fat_binary((90, kernel("k", 90)), options=recorded))
     report = json.loads(lint("--kernels", "--format", "json", *words, "lib.fatbin").out)
     assert report["files"][0]["kernels"][0]["registers"]["limit"] == limit
