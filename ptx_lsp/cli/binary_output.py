@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -98,8 +98,8 @@ class _Open:
 
     def __init__(self, reporter: BinaryReporter, path: str | None) -> None:
         self._name = f"`{path}`" if path is not None else "standard output"
-        self._place = _to_standard_output() if path is None else _place(path)
         with self._explained():
+            self._place = _to_standard_output() if path is None else _place(path)
             file = self._place.__enter__()
         try:
             self._stream: ReportStream = reporter.open(file)
@@ -120,7 +120,8 @@ class _Open:
 
     def abandon(self, error: BaseException) -> None:
         """Leaves no file behind."""
-        self._place.__exit__(type(error), error, error.__traceback__)
+        with suppress(OSError):  # closing a full device fails once more
+            self._place.__exit__(type(error), error, error.__traceback__)
 
     @contextmanager
     def _explained(self) -> Generator[None]:

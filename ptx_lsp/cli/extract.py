@@ -12,7 +12,7 @@ from typing import Literal
 from ptx_lsp.cli.arguments import UsageError, complain
 from ptx_lsp.cli.collecting import collect, links_out
 from ptx_lsp.cli.files import write_whole
-from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.inputs import Input, InputError, read, reason
 from ptx_lsp.cli.kernel_names import kernel_names
 from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import print_lines
@@ -114,17 +114,27 @@ def _written(members: Sequence[Input], options: Options) -> int:
             reading.refuse(f"{one.path}: `{path}` already has the PTX of {sources[place.name]}")
             continue
         sources[place.name] = one.path
+        _make(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             if not _has(place, data):
                 if os.path.lexists(place) and not options.force:
                     reading.refuse(f"{one.path}: `{path}` exists with other contents; --force overwrites it")
                     continue
                 write_whole(place, data)
         except OSError as error:
-            raise UsageError(f"cannot write `{path}`: {error.strerror}") from error
+            reading.refuse(f"{one.path}: cannot write `{path}`: {reason(error)}")
+            continue
         print_lines([path])
     return reading.status
+
+
+def _make(folder: Path) -> None:
+    """Makes a folder if there is none. Raises UsageError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "not a directory" if isinstance(error, FileExistsError) else reason(error)
+        raise UsageError(f"cannot write to `{folder}`: {why}") from error
 
 
 def _file_name(one: Input) -> str:

@@ -3,6 +3,8 @@
 1. The compiler copies the template and replaces each operand by a register or a constant.
 2. So a template matches a text if they are the same except for white space, operands, and what is unknown,
    such as macros. The match gives the place in the template of each place in the text.
+3. The parts between what is unknown are looked for one after the other, each at its first place: a regular
+   expression for all of them would try every combination of places.
 """
 
 from __future__ import annotations
@@ -21,23 +23,52 @@ _PIECE: Final = re.compile(rb"\s+|[%$]\d+|[%$]?[\w]+|.", re.DOTALL)
 _MOST_BYTES: Final = 1 << 16
 _MOST_UNKNOWN: Final = 8
 """Unknown parts of a template; with more, anything would match."""
+_MOST_OPERANDS: Final = 4
+"""Operands without a separator between them; the parts of such a text could belong to any of them."""
 _OPERAND: Final = rb"[^\s,;(){}\[\]]+?"
-_UNKNOWN: Final = rb".*?"
+_SEPARATORS: Final = frozenset(re.escape(bytes([one])) for one in b",;(){}[]")
+"""Pieces that are in no operand."""
+_SPACE: Final = rb"\s*"
+_UNKNOWN: Final = rb""
+"""Text of any kind and length."""
 
 
-class _Template(NamedTuple):
+class _Part(NamedTuple):
+    """A part of a template without anything unknown."""
+
     pattern: re.Pattern[bytes]
     places: tuple[Span, ...]
     """What each group of the pattern matches, in the text of the block."""
 
 
+class _Template(NamedTuple):
+    parts: tuple[_Part, ...]
+    unknown: tuple[Span, ...]
+    """What is between the parts."""
+
+    def match(self, made: bytes) -> list[tuple[Span, Span]] | None:
+        """The places in the template and in a text made from it, in order; None if the text is another."""
+        found: list[tuple[Span, Span]] = []
+        end = 0
+        for number, part in enumerate(self.parts):
+            match = part.pattern.search(made, end) if number else part.pattern.match(made)
+            if match is None:
+                return None
+            if number:
+                between = made[end : match.start()].rstrip()
+                found.append((self.unknown[number - 1], Span(end, end + len(between))))
+            found += [(place, Span(*match.span(group))) for group, place in enumerate(part.places, 1)]
+            end = match.end()
+        return found
+
+
 class Alignment:
     """A template and the text that was made from it."""
 
-    def __init__(self, block: Block, places: tuple[Span, ...], match: re.Match[bytes], start: int) -> None:
+    def __init__(self, block: Block, places: list[tuple[Span, Span]], start: int) -> None:
         self.block = block
-        self._places = places
-        self._spans = [Span(*match.span(number + 1)).shifted(start) for number in range(len(places))]
+        self._places = [place for place, _ in places]
+        self._spans = [span.shifted(start) for _, span in places]
         self._starts = [span.start for span in self._spans]
 
     def host_span(self, span: Span) -> Span:
@@ -65,27 +96,39 @@ def align(block: Block, made: bytes, start: int) -> Alignment | None:
     template = _template(block)
     if template is None:
         return None
-    match = template.pattern.fullmatch(made)
-    return Alignment(block, template.places, match, start) if match is not None else None
+    places = template.match(made)
+    return Alignment(block, places, start) if places is not None else None
 
 
 @lru_cache(maxsize=4096)
 def _template(block: Block) -> _Template | None:
-    written: list[bytes] = [rb"\s*"]
-    places: list[Span] = []
-    unknown = 0
+    parts: list[_Part] = []
+    unknown: list[Span] = []
+    written, places = [_SPACE], list[Span]()
+    known = operands = 0
     for piece, what in _pieces(block):
         if what is None:
-            written.append(rb"\s*")
-            continue
-        if what == _UNKNOWN:
-            unknown += 1
-        written.append(b"(" + what + b")")
-        places.append(piece)
-    if unknown > _MOST_UNKNOWN or unknown == len(places):
+            written += [_SPACE] if written and written[-1] != _SPACE else []
+        elif what == _UNKNOWN:
+            parts.append(_part(written, places))
+            unknown.append(piece)
+            written, places = [], []
+        else:
+            known += 1
+            written.append(b"(" + what + b")")
+            places.append(piece)
+        operands = operands + (what == _OPERAND) if what and what not in _SEPARATORS else 0
+        if operands > _MOST_OPERANDS:
+            return None
+    if len(unknown) > _MOST_UNKNOWN or not known:
         return None
-    written.append(rb"\s*")
-    return _Template(re.compile(b"".join(written), re.DOTALL), tuple(places))
+    written += [_SPACE] if written and written[-1] != _SPACE else []
+    parts.append(_part([*written, rb"\Z"], places))
+    return _Template(tuple(parts), tuple(unknown))
+
+
+def _part(written: list[bytes], places: list[Span]) -> _Part:
+    return _Part(re.compile(b"".join(written)), tuple(places))
 
 
 def _pieces(block: Block) -> Iterator[tuple[Span, bytes | None]]:
@@ -94,8 +137,8 @@ def _pieces(block: Block) -> Iterator[tuple[Span, bytes | None]]:
     constants = {one.name.encode() for one in block.operands if one.type is None}
     names = {one.name.encode() for one in block.operands}
     at = 0
-    for hole in [*holes, Span(len(data), len(data))]:
-        for found in _PIECE.finditer(data, at, hole.start):
+    for hole in [*holes, None]:
+        for found in _PIECE.finditer(data, at, hole.start if hole is not None else len(data)):
             span = Span(*found.span())
             word = found[0]
             if word.isspace():
@@ -106,6 +149,6 @@ def _pieces(block: Block) -> Iterator[tuple[Span, bytes | None]]:
                 yield span, _OPERAND
             else:
                 yield span, re.escape(word)
-        if hole.start < len(data) or hole.end > hole.start:
+        if hole is not None:
             yield hole, _UNKNOWN
-        at = hole.end
+            at = hole.end

@@ -22,12 +22,12 @@ _WRITTEN_BREAK = lazy_pattern(r"\\n(?=\s*(?:ptxas|nvlink|nvcc)\b)")
 """A line break within a printed Python string."""
 _ANOTHER = lazy_pattern(
     r"(?<=[^\s`'/\\])(?=ptxas(?:-[\w.]+)? +"
-    r"(?:(?:fatal|error|warning|info) +:|[^;]{1,4096}?, line \d+; ?\w+ +:))"
+    r"(?:(?:fatal|error|warning|info) +:|[^; ][^;]{0,4095}?, line \d+; ?\w+ +:))"
 )
 """ptxas ends some messages without a line break, such as C7508, so that the next one follows at once."""
 _MESSAGE = lazy_pattern(
     r"\b(?P<program>ptxas|nvlink|nvcc)(?:-[\w.]+)?(?:\.exe)?\s+"
-    r"(?:(?P<path>[^;]{0,4096}?), line (?P<line>\d{1,18}); ?)?"
+    r"(?:(?P<path>(?:[^;\s][^;]{0,4095}?)?), line (?P<line>\d{1,18}); ?)?"
     r"(?P<word>fatal|error|warning|info)\s+: ?(?P<text>.*)"
 )
 _LINKING = lazy_pattern(
@@ -46,9 +46,9 @@ _FIGURES = lazy_pattern(
     r"\s*(?:Compiling entry function '|Function properties for|\d+ bytes stack frame|Used \d+ registers"
     r"|\d+ bytes gmem|Compile time = )"
 )
-_DIRECTORY = lazy_pattern(r"make(?:\[\d+\])?: Entering directory [`'](.*)'")
+_DIRECTORY = lazy_pattern(r"make(?:\[\d+\])?: Entering directory [`'](.{0,4096})'")
 _ENDINGS: Final = "|".join(one[1:] for language in LANGUAGES for one in language.suffixes if one.isascii())
-_FILE = lazy_pattern(rf"(?<![\w./\\-])((?:[A-Za-z]:)?[\w./\\+@~-]*\w\.(?:ptx|{_ENDINGS}))(?![\w./\\])")
+_FILE = lazy_pattern(rf"(?<![\w./\\+@~-])((?:[A-Za-z]:)?[\w./\\+@~-]*\w\.(?:ptx|{_ENDINGS}))(?![\w./\\])")
 _MOST_FILES: Final = 10_000
 _LONGEST: Final = 100_000
 """No message is in a longer line."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ptx_lsp.cli.collecting import members_of
-from ptx_lsp.cli.inputs import Input, InputError, read
+from ptx_lsp.cli.collecting import collect, members_of
+from ptx_lsp.cli.inputs import STDIN, Input, InputError, read
 from ptx_lsp.cli.kernel_names import kernel_names
 from ptx_lsp.cli.launching.launch_file import LaunchFile, read_launch_file
 from ptx_lsp.cli.launching.run_options import Options
@@ -85,16 +84,20 @@ def _with_options(request: Request, options: Options) -> Request:
     )
 
 
+_STDIN_NAME = "<stdin>"
+
+
 def _source(options: Options, file: LaunchFile, entry: str | None) -> tuple[str, str]:
     """The name of the PTX file, or of the member of a container with `entry`, and its text."""
-    if options.file == "-":
-        return "<stdin>", sys.stdin.read() + "\n"
     path = Path(options.file) if options.file else file.file
     if path is None:
         raise SpecError("missing PTX file")
-    members = members_of(str(path))
+    is_stdin = options.file == STDIN
+    members = list(collect([STDIN], _STDIN_NAME)) if is_stdin else members_of(str(path))
     if members is not None:
-        name, data = _member(str(path), members, entry)
+        whole = _STDIN_NAME if is_stdin else str(path)
+        is_text = members[0].container is None
+        name, data = _member(whole, members, None if is_text else entry)
         return name, data.decode("utf-8", "replace") + "\n"
     return str(path), path.read_text(encoding="utf-8", errors="replace") + "\n"
 

@@ -65,3 +65,33 @@ def test_matching_is_linear_in_hostile_text() -> None:
     template = "add.u32 %0, %0, " * 2000
     _, block = only_block(f'__device__ void f(int x) {{ asm("{template}1;" : "+r"(x)); }}')
     assert align(block, b"add.u32 %r1, %r1, " * 3500, 0) is None
+
+
+def test_what_is_between_unknown_parts() -> None:
+    """Each part is at its first place, and what is between them belongs to the macros."""
+    host = '__device__ void f() { asm volatile(FIRST " bar; " SECOND " ret; " LAST ::); }'
+    text, block = only_block(host)
+    made = "mov.u32 %r1, %tid.x; bar; a; bar; b; ret; c; ret; d;"
+    found = align(block, made.encode(), 0)
+    assert found is not None
+
+    def written(word: str, nth: int = 0) -> str:
+        start = [at for at in range(len(made)) if made.startswith(word, at)][nth]
+        return text[slice(*found.host_span(Span(start, start + len(word))))]
+
+    assert [written(word) for word in ("mov", "bar", "b;", "ret", "c;")] == ["", "bar", "", "ret", ""]
+
+
+@pytest.mark.parametrize("separator", ["; ", "%0%1%2%3 ", "."])
+def test_unknown_parts_are_not_tried_in_all_combinations(separator: str) -> None:
+    """It would take years otherwise."""
+    parts = f' "{separator}" '.join(f"MACRO{number}" for number in range(8))
+    _, block = only_block(f'__device__ void f() {{ asm volatile({parts} "zzz;" ::); }}')
+    assert align(block, b"add.u32 %r1, %r2, %r3; " * 1000, 0) is None
+
+
+def test_operands_side_by_side() -> None:
+    operands = "".join(f"%{number}" for number in range(8))
+    values = ", ".join('"r"(x)' for _ in range(8))
+    _, block = only_block(f'__device__ void f(int x) {{ asm volatile("{operands} zzz;" :: {values}); }}')
+    assert align(block, b"r" * 200 + b" ;", 0) is None

@@ -56,6 +56,7 @@ def test_messages_that_share_a_line() -> None:
         b"ptxas info    : Used 30 registers, used 0 barriers",
         b"    0 bytes stack frame, 0 bytes spill stores",
         b"\xff\xfe\x00" * 100, b"x" * 300_000, b"ptxas " * 50_000,
+        b"ptxas" + b" " * 99_000, b"+" * 9_900, b"make: Entering directory `" * 3_800,
     ],
 )
 def test_lines_without_messages(line: bytes) -> None:

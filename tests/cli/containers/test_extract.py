@@ -88,6 +88,13 @@ def test_a_folder_that_is_a_file(lint: Lint, library: Path, good: Path) -> None:
     assert good.read_text() == GOOD
 
 
+def test_what_cannot_be_written_does_not_keep_the_rest(lint: Lint, library: Path) -> None:
+    (Path("out") / _FILES[0]).mkdir(parents=True)
+    done = lint("extract", "--force", "lib.fatbin", "-o", "out")
+    assert (done.status, done.out) == (1, f"out/{_FILES[1]}\n")
+    assert f"cannot write `out/{_FILES[0]}`: is a directory" in done.err
+
+
 def test_list(lint: Lint, library: Path) -> None:
     many = "".join(f".entry k{n}() {{ ret; }} // .entry no{n}()\n" for n in range(5))
     Path("x.so").write_bytes(fat_binary((90, kernel("first", 90) + many)))

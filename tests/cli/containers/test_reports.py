@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -146,6 +147,15 @@ def test_launch_takes_members(library: Path, ptx_kernel: Load) -> None:
     with pytest.raises(ExecutionError, match=r"lib\.fatbin!3: has no member `3`"):
         launch("lib.fatbin!3", entry="good", grid=1, block=1)
     assert ptx_kernel(library / "lib.fatbin!2:sm_90").name == "good"
+
+
+def test_run_takes_standard_input(
+    library: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for data, status in ((Path("lib.fatbin").read_bytes(), 0), (GOOD.encode(), 0), (b"\xed\xed", 2)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert run(["-", "--entry", "good", *_RUN]) == status
+    assert capsys.readouterr().err.startswith("ptx-run: error: `<stdin>`: no kernel `good`")
 
 
 @pytest.mark.parametrize(

@@ -305,6 +305,15 @@ def test_a_folder_that_does_not_exist(lint: Lint, tree: Path) -> None:
     assert "cannot write `absent/t.parquet`: No such file or directory" in done.err
 
 
+def test_a_place_that_cannot_be_written(lint: Lint, tree: Path) -> None:
+    done = lint("--format", f"parquet={tree}", tree)
+    assert (done.status, done.err) == (2, f"ptx-lint: error: cannot write `{tree}`: Is a directory\n")
+    if Path("/dev/full").exists():
+        done = lint("--format", "parquet=/dev/full", tree)
+        assert done.status == 2
+        assert done.err.endswith("error: cannot write `/dev/full`: No space left on device\n")
+
+
 def test_baseline(lint: Lint, tree: Path) -> None:
     """The table has the findings that are reported."""
     lint("--baseline", "known.json", "--update-baseline", tree / "bad.ptx")
