@@ -21,10 +21,12 @@ from ptx_lsp.cli.option_parser import parser
 from ptx_lsp.lint.configuration.config import KEYS
 from ptx_lsp.lint.configuration.config_values import PATH
 from tests.cli.conftest import BAD, HEADER, Lint
+from tests.cli.containers.conftest import fat_binary
 from tests.server.connection import Connection, Json
 
 FIXABLE = f"{HEADER}.visible .entry k() {{\n\t.reg .b32 %r<4>;\n\tmov.b32 %r1, %r2\n\tret;\n}}\n"
 LAUNCHED = f"{HEADER}// ptx-run: grid=1 block=1 u32:zeros(4)\n.entry k(.param .u64 p) {{ ret; }}\n"
+LOG = "".join(f"ptxas {path}, line 6; error : x\n" for path in ("../outside/k.ptx", "inner/pipe.ptx"))
 EMPTY = '{"version": 1, "findings": []}'
 Picture = dict[str, tuple[int, int, bytes]]
 
@@ -63,10 +65,12 @@ def build(project: Path) -> None:
     for name, data in (
         ("k.ptx", FIXABLE), ("inner/k.ptx", BAD), ("launched.ptx", LAUNCHED), ("data/file", "data"),
         (".git/objects/ab/" + 62 * "c", "an object"), (".git/config", "[core]"),
-        ("known.json", EMPTY), ("traps/marked/.made-by-ptx-lint", ""),
+        ("known.json", EMPTY), ("build.log", LOG), ("traps/marked/.made-by-ptx-lint", ""),
         ("traps/marked/rules-0123456789abcdef.json", "[]"),
     ):
         (project / name).write_text(data)
+    (project / "lib.fatbin").write_bytes(fat_binary((80, BAD), (90, FIXABLE)))
+    (project / "out").mkdir()
     links = {
         "file.ptx": "../outside/k.ptx", "folder": "../outside", "chain": "folder/sub", "up": "..",
         "loop": ".",
@@ -75,6 +79,7 @@ def build(project: Path) -> None:
         "traps/marked/.gitignore": "../../../outside/notes",
         "traps/marked/CACHEDIR.TAG": "../../../outside/tag",
         "traps/linked": "../../outside",
+        "out/lib.1.sm_80.ptx": "../../outside/k.ptx", "out/lib.2.sm_90.ptx": "../../outside/new.ptx",
         **{f"traps/marked/{number:02x}": "../../../outside/ab" for number in range(256)},
     }
     for name, target in links.items():
@@ -106,11 +111,14 @@ VALUES = {
     "FILE": "k.json", "TEXT": "why", "X[=FILE]": "json=out.json", "KERNEL": "k", "FILE.html": "out.html",
     "X[,Y[,Z]]": "1", "SPEC": "u32:zeros(4)", "FILE.toml": "launch.toml", "BYTES": "16", "COUNT": "1000",
     "S": "9", "INDEX[=FILE]": "0=own.npy", "EVENTS": "5", "10,12-15": "5", "BLOCK:THREAD,...": "0:0",
+    "INDEX=FILE": "0=own.npy", "R": "0.1", "A": "0.1",
 }
 """What an option is given, by its metavar. It writes into the project: the user may name any place."""
 WORDS = {
     "config": ["check", "show", "schema"], "completion": ["bash"], "man": [""],
     "compare": ["k.ptx ../outside/k.ptx", "inner .", "-o out.md --format markdown . ."],
+    "blame": ["build.log", "build.log --ptx . --source .", "build.log --kernels -o out.txt"],
+    "extract": ["lib.fatbin -o out", "lib.fatbin -o out --force", ". -o new", "lib.fatbin --list"],
 }
 
 
