@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", "-o", metavar="FILE", help="write the report to FILE")
     parser.add_argument(
         "--passthrough", action="store_true",
-        help="also print the lines that are no messages of ptxas, as they come",
+        help="also print all other lines of the log, as they arrive",
     )
     parser.add_argument(
         "--kernels", action="store_true", help="also list the resources that `ptxas -v` printed"

@@ -102,7 +102,9 @@ class MessageLocator:
             others = ", ".join(
                 f"{other.path}:{other.source.line_of(block.block.start) + 1}" for other, block in found[1:4]
             )
-            notes += (f"the same inline PTX is also at {others}; `-lineinfo` tells them apart",)
+            notes += (
+                f"the same inline PTX is also at {others}; compile with `-lineinfo` to distinguish them",
+            )
         return _at(located._replace(notes=notes), "asm", file, one.host_span(place.span))
 
     def _at_function(self, located: Located, text: PtxText, place: Place) -> Located:
