@@ -6,16 +6,18 @@ A reduction depends on verdicts only, so one that was interrupted goes on by sta
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-_FILE = "verdicts"
-_HEADER = "ptx-reduce 1 "
+_SUFFIX = ".verdicts"
 _DIGITS = 32
 
 
 class Verdicts:
-    """`identity` has all that verdicts depend on. Those in `folder` are used if they belong to it."""
+    """`identity` has all that verdicts depend on; each has its own file in `folder`, so that
+    reductions at the same time do not mix theirs.
+    """
 
     def __init__(self, folder: Path | None, identity: str) -> None:
         """Raises OSError."""
@@ -24,18 +26,13 @@ class Verdicts:
         self._file: BinaryIO | None = None
         if folder is None:
             return
-        header = _HEADER + digest(identity.encode())
         folder.mkdir(exist_ok=True)
-        path = folder / _FILE
+        path = folder / f"{digest(identity.encode())}{_SUFFIX}"
         lines = path.read_text("ascii", "replace").split("\n") if path.exists() else []
-        if lines and lines[0] == header:
-            self._known = {
-                line[:_DIGITS]: line[-1] == "1" for line in lines[1:] if len(line) == _DIGITS + 2
-            }
-            self._file = path.open("ab")
-        else:
-            self._file = path.open("wb")
-            self._write(header)
+        self._known = {
+            line[:_DIGITS]: line[-1] == "1" for line in lines if len(line) == _DIGITS + 2
+        }
+        self._file = path.open("ab")
 
     @property
     def count(self) -> int:
@@ -49,13 +46,14 @@ class Verdicts:
         self._write(f"{key} {verdict:d}")
 
     def close(self, *, remove: bool) -> None:
-        """`remove`: the verdicts are not needed any more."""
+        """`remove`: no verdicts in the folder are needed any more."""
         if self._file is None or self._folder is None:
             return
         self._file.close()
         if remove:
-            (self._folder / _FILE).unlink(missing_ok=True)
-            if not any(self._folder.iterdir()):
+            for path in self._folder.glob(f"{'[0-9a-f]' * _DIGITS}{_SUFFIX}"):
+                path.unlink(missing_ok=True)
+            with suppress(OSError):  # others have files there, or have removed it
                 self._folder.rmdir()
 
     def _write(self, line: str) -> None:

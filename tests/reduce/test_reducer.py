@@ -141,10 +141,28 @@ def test_verdicts_of_another_condition_are_not_used(tmp_path: Path) -> None:
 
 
 def test_files_of_others_in_the_state_folder_stay(tmp_path: Path) -> None:
-    (tmp_path / "notes").write_text("mine")
+    for name in ("notes", "verdicts", "my.verdicts"):
+        (tmp_path / name).write_text("mine")
     verdicts = Verdicts(tmp_path, "one")
+    verdicts.put("0" * 32, True)
     verdicts.close(remove=True)
-    assert [one.name for one in tmp_path.iterdir()] == ["notes"]
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == dict.fromkeys(
+        ("notes", "verdicts", "my.verdicts"), "mine"
+    )
+
+
+def test_reductions_with_the_same_state_folder(tmp_path: Path) -> None:
+    """At the same time, they share the verdicts of the same condition only, and any of them ends first."""
+    folder = tmp_path / "state"
+    one, same, other = (Verdicts(folder, name) for name in ("one", "one", "other"))
+    for number, verdicts in enumerate((one, other, same, one)):
+        verdicts.put(f"{number:032}", verdicts is not other)
+    again = Verdicts(folder, "one")
+    assert [again.get(f"{number:032}") for number in range(4)] == [True, None, True, True]
+    assert Verdicts(folder, "other").get(f"{1:032}") is False
+    for verdicts in (one, same, other, again):
+        verdicts.close(remove=True)
+    assert not folder.exists()
 
 
 def test_steps_are_the_same_each_time() -> None:

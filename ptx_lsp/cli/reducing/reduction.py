@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import sys
 import time
@@ -263,10 +264,16 @@ def _output(options: Options) -> Path:
         name = (
             options.file if is_file else Path(options.file).name.replace("!", ".").replace(":", ".")
         )
-        return Path(f"{name.removesuffix('.ptx')}.reduced.ptx")
-    if is_file and Path(options.output).exists() and Path(options.output).samefile(options.file):
+        output = Path(f"{name.removesuffix('.ptx')}.reduced.ptx")
+    else:
+        output = Path(options.output)
+    if is_file and output.exists() and output.samefile(options.file):
         raise ReductionError("--output is the file itself: --in-place replaces it")
-    return Path(options.output)
+    if output.exists() and not output.is_file():
+        raise ReductionError(f"`{output}` is not a file, and cannot be replaced by the result")
+    if not output.parent.is_dir():
+        raise ReductionError(f"`{output}`: the folder does not exist")
+    return output
 
 
 def _name(options: Options) -> str:
@@ -276,13 +283,19 @@ def _name(options: Options) -> str:
 
 
 def _write(output: Path, data: bytes) -> None:
-    """Replaces the output at once, so that it is complete at any time."""
-    beside = output.with_name(f".{output.name}.{os.getpid()}")
+    """Replaces the output at once, so that it is complete at any time. A link stays one."""
+    place = output.resolve()
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
-        beside.write_bytes(data)
-        beside.replace(output)
-    finally:
-        beside.unlink(missing_ok=True)
+        try:
+            beside.write_bytes(data)
+            if place.exists():
+                shutil.copymode(place, beside)
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(output)) from error
 
 
 @contextmanager
