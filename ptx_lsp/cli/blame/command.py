@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import stat
 import sys
 from collections import Counter
@@ -106,7 +107,9 @@ class _Blame:
         self._whole = parse(words if options.output is None else [*words, "--output", options.output])
         self._style, self._columns = style(self._whole), columns(self._whole)
         self._log = Log()
-        self._locator = MessageLocator(_inputs([*options.ptx, *options.source]), self._log)
+        inputs = _inputs([*options.ptx, *options.source])
+        _keep_apart(options.output, [options.log, *(one.file for one in inputs)])
+        self._locator = MessageLocator(inputs, self._log)
         self._located: list[Located] = []
         self._keys: set[tuple[object, ...]] = set()
         self._repeats = Counter[tuple[object, ...]]()
@@ -199,9 +202,18 @@ def _inputs(paths: Iterable[str]) -> list[Input]:
     """The files at the paths of options. Raises UsageError if one is not there."""
     found = list(collect(paths, STDIN))
     for one in found:
-        if one.error is not None and not one.was_found and one.path in paths:
-            raise UsageError(f"`{one.path}`: {one.error}")
+        if one.was_found or one.path not in paths:
+            continue
+        error = one.error or (None if one.container or Path(one.path).is_file() else "is not a regular file")
+        if error is not None:
+            raise UsageError(f"`{one.path}`: {error}")
     return found
+
+
+def _keep_apart(path: str | None, inputs: Iterable[str]) -> None:
+    """Raises UsageError where the report would be written over what is read."""
+    if path is not None and Path(path).is_file() and os.path.realpath(path) in map(os.path.realpath, inputs):
+        raise UsageError(f"`{path}` is already an input; choose another file for the report")
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from ptx_lsp.cli.blame.log import stem
 from ptx_lsp.cli.blame.message import Message
 from ptx_lsp.cli.blame.ptx_text import Call
 from ptx_lsp.lint.results.report import Mark
@@ -63,4 +64,5 @@ class Located(NamedTuple):
         place = self.mark.start if self.mark is not None else (self.line, self.column)
         where = self.ptx if self.how == "ptx" else None
         number = self.message.line if self.how in ("none", "name") else None
-        return self.path, place, where, number, self.message.severity, self.message.text
+        file = stem(self.message.path) if self.how == "none" else ""
+        return self.path, place, where, file, number, self.message.severity, self.message.text

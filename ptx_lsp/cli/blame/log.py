@@ -135,7 +135,7 @@ class Log:
         inside = _LINE_IN_TEXT.match(text)
         if inside is not None:
             line = inside[1] or inside[2] or inside[3]
-        number = int(line) if line else None
+        number = int(line or 0) or None  # lines count from 1
         if _INSIDE.match(path):
             path, number = "", None
         yield Message(program or "nvlink", word, path, number, text, self.lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,7 @@ def test_other_programs_of_the_toolkit() -> None:
         ("application ptx input", 9, "Unsupported .version 8.4")
     ]
     assert messages(b"ptxas <macro util>, line 2; error   : x") == [("", None, "x")]
+    assert messages(b"ptxas a.ptx, line 0; error   : x") == [("a.ptx", None, "x")]
     inside = b"ptxas info    : (C7511) Potential Performance Loss: wgmma in the function 'gemm' in line 42"
     assert messages(inside)[0][1] == 42
 
@@ -194,3 +196,35 @@ def test_damaged_ptx(lint: Lint, recorded: Recorded, old: bytes, new: bytes) -> 
 
 def test_numbers_of_any_length() -> None:
     assert messages(b"ptxas a.ptx, line " + b"9" * 9_000 + b"; error   : x") == []
+
+
+def test_equal_messages_about_other_files_are_not_repeated(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ("tmpxft_1_1-1_a.ptx", "tmpxft_1_1-2_a.compute_90.ptx", "tmpxft_2_1-1_b.ptx")
+    Path("log").write_text("".join(f"ptxas /tmp/{name}, line 7; error   : x\n" for name in names))
+    done = lint("blame", "log")
+    assert done.out.count("error[ptxas]: x") == 2
+    assert "2 errors; 1 repeated" in done.out
+
+
+def test_the_ptx_is_not_read_from_a_pipe(
+    lint: Lint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one that is named nor one that the log names."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.ptx")
+    Path("log").write_bytes(MESSAGE.replace(b"macro", b"pipe"))
+    assert "`pipe.ptx` is missing" in lint("blame", "log").out
+    done = lint("blame", "log", "--ptx", "pipe.ptx")
+    assert (done.status, done.err) == (2, "ptx-lint: error: `pipe.ptx`: is not a regular file\n")
+
+
+def test_the_report_is_not_written_over_the_log(lint: Lint, recorded: Recorded) -> None:
+    recorded("macro")
+    log = Path("log").read_bytes()
+    Path("link").symlink_to("log")
+    for words in (["log", "-o", "link"], ["--ptx", "log", "-o", "./log"]):
+        assert "is already an input; choose another file" in lint("blame", *words).err
+    assert Path("log").read_bytes() == log
