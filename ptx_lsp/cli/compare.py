@@ -12,7 +12,7 @@ from ptx_lsp.cli.checking.jobs import check_all
 from ptx_lsp.cli.collecting import collect, links_out
 from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.option_parser import Formatter, Parser, jobs
-from ptx_lsp.cli.output import style, write
+from ptx_lsp.cli.output import keep_apart, style, write
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.reporters.comparison import comparison_json
 from ptx_lsp.lint.reporters.json import dumps
@@ -50,7 +50,10 @@ def run(words: Sequence[str]) -> int:
     options = _parser().parse_args(
         [f"{word}=" if word == "--ptxas" else word for word in words], Options()
     )
-    found = compare(_checked(options.old, options), _checked(options.new, options))
+    old, new = _checked(options.old, options), _checked(options.new, options)
+    read = [options.old, options.new, *(file.container or file.path for file in [*old, *new])]
+    keep_apart([options.output], read)
+    found = compare(old, new)
     whole = parse(["-"] if options.output is None else ["-", "--output", options.output])
     write(_WRITERS[options.format](found, style(whole), options.all), whole)
     worse = any(pair.is_worse for pair in found.pairs)

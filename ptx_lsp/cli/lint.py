@@ -112,6 +112,7 @@ class Outcome(NamedTuple):
 def _once(options: Options, only_files: bool = False) -> Outcome:
     from ptx_lsp.cli.collecting import collect, links_out
     from ptx_lsp.cli.inputs import Input
+    from ptx_lsp.cli.output import keep_apart
     from ptx_lsp.cli.plan import Plan
     from ptx_lsp.cli.tally import NOTHING_FOUND
 
@@ -133,7 +134,8 @@ def _once(options: Options, only_files: bool = False) -> Outcome:
     works = [(one, plan.settings(one)) for one in inputs]
     known = plan.baseline()
     read = [*map(str, plan.files(inputs)), *([str(known)] if known is not None else [])]
-    _keep_apart(options, [*read, *(one.file for one in inputs if one.data is None)])
+    outputs = [options.output, options.report, *(path for _, path in options.written)]
+    keep_apart(outputs, [*read, *(one.file for one in inputs if one.data is None)])
     for note in plan.notes:
         complain(note)
     if not inputs:
@@ -285,19 +287,6 @@ def _refuse_to_write(options: Options, inputs: Sequence[Input]) -> None:
                 f"{name} cannot change `{one.path}`, which is in a container; "
                 "`ptx-lint extract` writes the PTX of a container to files"
             )
-
-
-def _keep_apart(options: Options, inputs: Sequence[str]) -> None:
-    """Raises UsageError where a report would be written over another one, or over what is read."""
-    taken = {os.path.realpath(path) for path in inputs}
-    outputs = [path for path in (options.output, options.report) if path is not None]
-    for path in (*outputs, *(path for _, path in options.written)):
-        if os.path.exists(path) and not os.path.isfile(path):
-            continue  # a device or a pipe takes any number
-        place = os.path.realpath(path)
-        if place in taken:
-            raise UsageError(f"`{path}` is already an input or an output; choose another file for the report")
-        taken.add(place)
 
 
 def _formats(options: Options) -> None:

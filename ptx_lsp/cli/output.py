@@ -17,6 +17,18 @@ _MOST_BYTES = 16 << 20
 """Of a report for a file, in memory."""
 
 
+def keep_apart(outputs: Iterable[str | None], inputs: Iterable[str]) -> None:
+    """Raises UsageError where a report would be written over another one, or over what is read."""
+    taken = {os.path.realpath(path) for path in inputs}
+    for path in outputs:
+        if path is None or (os.path.exists(path) and not os.path.isfile(path)):
+            continue  # a device or a pipe takes any number
+        place = os.path.realpath(path)
+        if place in taken:
+            raise UsageError(f"`{path}` is already an input or an output; choose another file for the report")
+        taken.add(place)
+
+
 def write(lines: Iterable[str], options: Options, to_stderr: bool = False) -> None:
     """Writes lines to --output, or prints them. Raises UsageError if the file cannot be written.
 

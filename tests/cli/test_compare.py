@@ -49,6 +49,12 @@ def test_text(lint: Lint, both: Path) -> None:
     assert "same (new.ptx:15)" in lint("compare", "--all", "old.ptx", "new.ptx").out
 
 
+@pytest.mark.parametrize("words", [["-o", "new.ptx", "old.ptx", "new.ptx"], ["-o", "./old.ptx", ".", "new.ptx"]])
+def test_the_report_is_not_written_over_what_is_compared(lint: Lint, both: Path, words: list[str]) -> None:
+    assert "is already an input or an output; choose another file" in lint("compare", *words).err
+    assert (Path("old.ptx").read_text(), Path("new.ptx").read_text()) == (OLD, NEW)
+
+
 def test_json(lint: Lint, both: Path) -> None:
     whole = json.loads(lint("compare", "--format", "json", "old.ptx", "new.ptx").out)
     axpy, same = whole["pairs"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import stat
 import sys
 from collections import Counter
@@ -22,7 +21,7 @@ from ptx_lsp.cli.collecting import collect
 from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.inputs import STDIN, Input
 from ptx_lsp.cli.option_parser import Formatter, Parser
-from ptx_lsp.cli.output import columns, print_at_once, style, write
+from ptx_lsp.cli.output import columns, keep_apart, print_at_once, style, write
 from ptx_lsp.lint.reporters.json import dumps
 
 _PATIENCE: Final = 24
@@ -108,7 +107,7 @@ class _Blame:
         self._style, self._columns = style(self._whole), columns(self._whole)
         self._log = Log()
         inputs = _inputs([*options.ptx, *options.source])
-        _keep_apart(options.output, [options.log, *(one.file for one in inputs)])
+        keep_apart([options.output], [options.log, *(one.file for one in inputs)])
         self._locator = MessageLocator(inputs, self._log)
         self._located: list[Located] = []
         self._keys: set[tuple[object, ...]] = set()
@@ -208,12 +207,6 @@ def _inputs(paths: Iterable[str]) -> list[Input]:
         if error is not None:
             raise UsageError(f"`{one.path}`: {error}")
     return found
-
-
-def _keep_apart(path: str | None, inputs: Iterable[str]) -> None:
-    """Raises UsageError where the report would be written over what is read."""
-    if path is not None and Path(path).is_file() and os.path.realpath(path) in map(os.path.realpath, inputs):
-        raise UsageError(f"`{path}` is already an input; choose another file for the report")
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:
