@@ -39,7 +39,13 @@ _WORKERS = 16
 """The number assumed where an executor does not say its own."""
 _LARGE = 2
 """A part of more than so many times the cost of a part goes first."""
-_DEATHS = {"KilledWorker", "WorkerCrashedError", "ActorDiedError", "NodeDiedError", "OutOfMemoryError"}
+_DEATHS = {
+    "KilledWorker",
+    "WorkerCrashedError",
+    "ActorDiedError",
+    "NodeDiedError",
+    "OutOfMemoryError",
+}
 """What Dask and Ray raise for a task whose worker died."""
 
 

@@ -49,7 +49,9 @@ def run_part(part: bytes, code: Code | None) -> bytes:
     try:
         if code is not None:
             refuse_other_code(code)
-        function, items = cast("tuple[Callable[[object], object], list[object]]", pickle.loads(part))
+        function, items = cast(
+            "tuple[Callable[[object], object], list[object]]", pickle.loads(part)
+        )
     except Exception as error:
         return pickle.dumps([Raised.of(error)])
     results: list[object] = []

@@ -64,5 +64,3 @@ class Cancelling(Inline):
         future.cancel()
         future.set_running_or_notify_cancel()
         return future
-
-

@@ -27,7 +27,9 @@ def address() -> Iterator[str]:
     settings = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.daemon": True}
     with (
         dask.config.set(settings),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
     ):
         scheduler = cluster.scheduler_address
         assert isinstance(scheduler, str)

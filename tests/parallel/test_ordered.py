@@ -112,7 +112,10 @@ def test_what_is_known_needs_no_worker() -> None:
 
 
 def test_what_is_sent_is_made_of_the_item() -> None:
-    assert list(ordered(abs, [1, 2], Inline(), lost=lost, sent=lambda number: -10 * number)) == [10, 20]
+    assert list(ordered(abs, [1, 2], Inline(), lost=lost, sent=lambda number: -10 * number)) == [
+        10,
+        20,
+    ]
 
 
 def test_a_large_part_goes_first() -> None:
@@ -140,7 +143,9 @@ def test_workers_that_die_once_change_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("guilty", [{0}, {17, 18}, {3, 40, 99}])
 def test_only_the_guilty_item_is_lost(guilty: set[int]) -> None:
     with executor(2) as pool:
-        found = list(ordered(partial(dies, frozenset(guilty)), range(100), pool, lost=lost, part_cost=8))
+        found = list(
+            ordered(partial(dies, frozenset(guilty)), range(100), pool, lost=lost, part_cost=8)
+        )
     assert found == [LOST if number in guilty else square(number) for number in range(100)]
 
 
@@ -150,7 +155,9 @@ def test_an_executor_that_stays_broken() -> None:
 
 
 def test_cancelled_work_is_submitted_again() -> None:
-    assert list(ordered(square, range(9), Cancelling(5), lost=lost)) == [square(one) for one in range(9)]
+    assert list(ordered(square, range(9), Cancelling(5), lost=lost)) == [
+        square(one) for one in range(9)
+    ]
     with pytest.raises(JobsError, match="cancels"):
         list(ordered(square, range(9), Cancelling(100), lost=lost))
 
