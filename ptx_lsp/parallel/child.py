@@ -1,7 +1,7 @@
-"""A process that runs calls for another one, which may be told at any time that it has died.
+"""A process that runs calls for the process that started it.
 
-Requests come through standard input and answers leave through standard output, each behind its length. The
-process ends with its standard input, that is, with the process that started it, even while it runs a call.
+Standard input has requests, standard output the answers; the length of each precedes it. The process ends with
+its standard input, that is, with the process that started it, even while it runs a call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ptx_lsp.parallel.part import Raised
 _LENGTH = 8
 """Bytes of a length."""
 READY = b""
-"""What it sends first."""
+"""The first message, before any answer."""
 
 
 def send(stream: IO[bytes], data: bytes) -> None:
