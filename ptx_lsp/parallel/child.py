@@ -1,7 +1,7 @@
 """A process that runs calls for the process that started it.
 
-Standard input has requests, standard output the answers; the length of each precedes it. The process ends with
-its standard input, that is, with the process that started it, even while it runs a call.
+Standard input has requests, standard output the answers; the length of each precedes it. The process ends
+with its standard input, that is, with the process that started it, even while it runs a call.
 """
 
 from __future__ import annotations
