@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
+from typing import TypeVar
+
+_T = TypeVar("_T")
 
 _ENDINGS = (".py", ".so", ".pyd")
 
@@ -15,3 +20,10 @@ def module_names(path: Iterable[str]) -> list[str]:
         with os.scandir(folder) as entries:
             found.update(one.name.partition(".")[0] for one in entries if one.name.endswith(_ENDINGS))
     return sorted(found - {"__init__"})
+
+
+def discovered(package: ModuleType, name: str, kind: type[_T]) -> tuple[_T, ...]:
+    """What the modules of a package define as `name`, if it is of this kind, in their order."""
+    modules = (import_module(f"{package.__name__}.{one}") for one in module_names(package.__path__))
+    values: Iterable[object] = (getattr(module, name, None) for module in modules)
+    return tuple(value for value in values if isinstance(value, kind))

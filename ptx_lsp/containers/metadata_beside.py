@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import stat
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from functools import cache, lru_cache
 
 from ptx_lsp.containers import metadata as package
 from ptx_lsp.containers.kernel_metadata import KernelMetadata, MetadataFormat, read_metadata
-from ptx_lsp.packages import module_names
+from ptx_lsp.packages import discovered
 
 
 def metadata_beside(path: str) -> Mapping[str, KernelMetadata]:
@@ -36,10 +35,4 @@ def _read(path: str, form: MetadataFormat, _time: int, _size: int) -> Mapping[st
 
 @cache
 def _formats() -> tuple[MetadataFormat, ...]:
-    found: list[MetadataFormat] = []
-    for name in module_names(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{name}")
-        form: object = getattr(module, "METADATA", None)
-        if isinstance(form, MetadataFormat):
-            found.append(form)
-    return tuple(found)
+    return discovered(package, "METADATA", MetadataFormat)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import stat
 from collections import Counter
@@ -18,7 +17,7 @@ from ptx_lsp.containers.container import SEPARATOR, Container, Member, OtherCode
 from ptx_lsp.containers.entry import PTX, Damage, Entry, Format, Part
 from ptx_lsp.containers.error import ContainerError
 from ptx_lsp.containers.payload import MOST_TOGETHER, Payload
-from ptx_lsp.packages import module_names
+from ptx_lsp.packages import discovered
 
 _HEAD: Final = 8
 _MOST_NESTED: Final = 3
@@ -74,13 +73,7 @@ def split_address(address: str) -> tuple[str, str | None]:
 @cache
 def formats() -> tuple[Format, ...]:
     """All formats. They are discovered, not listed."""
-    found: list[Format] = []
-    for name in module_names(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{name}")
-        form: object = getattr(module, "FORMAT", None)
-        if isinstance(form, Format):
-            found.append(form)
-    return tuple(found)
+    return discovered(package, "FORMAT", Format)
 
 
 def _format(data: ByteRange) -> Format | None:

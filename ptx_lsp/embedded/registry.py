@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 
 from ptx_lsp.embedded import hosts as package
 from ptx_lsp.embedded.host import Host
-from ptx_lsp.packages import module_names
+from ptx_lsp.packages import discovered
 
 
 @cache
@@ -18,13 +17,7 @@ def hosts(language: str) -> tuple[Host, ...]:
 
 @cache
 def _all() -> tuple[Host, ...]:
-    found: list[Host] = []
-    for name in module_names(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{name}")
-        host: object = getattr(module, "HOST", None)
-        if isinstance(host, Host):
-            found.append(host)
-    return tuple(found)
+    return discovered(package, "HOST", Host)
 
 
 def host_names() -> tuple[str, ...]:

@@ -27,8 +27,8 @@ def github(run: Run) -> Iterator[str]:
         for found in file.diagnostics:
             yield annotation(file, found)
         if file.error is not None:
-            message = f"{file.error} ({from_here(file.path)})" if file.member is not None else file.error
-            path = from_here(file.container or file.path)
+            member = f" ({printable(from_here(file.path))})" if file.member is not None else ""
+            message, path = f"{file.error}{member}", from_here(file.container or file.path)
             yield _line("error", {"file": path, "title": "ptx-lint"}, message)
 
 
@@ -42,7 +42,7 @@ def annotation(file: FileReport, found: Reported) -> str:
         place: dict[str, str | int] = {"file": from_here(file.container or file.path), "title": title}
         if is_in_source and found.origin is not None:
             place = {"file": from_here(found.origin.path), "line": found.origin.line, "title": title}
-        message += f" ({from_here(file.path)}:{line}:{column})"
+        message += f" ({printable(from_here(file.path))}:{line}:{column})"
         return _line(_COMMANDS[found.severity], place, message)
     place = {"file": from_here(file.path), "line": line, "endLine": last, "title": title}
     if line == last:  # with more lines than one, columns mean nothing

@@ -23,6 +23,14 @@ from tests.cli.test_formats import SCHEMA
 _MEMBER = "lib.fatbin!1:sm_80"
 
 
+def test_annotations_of_github_have_no_control_characters(lint: Lint, library: Path) -> None:
+    """They are commands to the terminal that shows the log."""
+    Path("lib.fatbin").rename("a\x1b[31m\n.fatbin")
+    out = lint("--format", "github", ".").out
+    assert out.count("::error") == 1
+    assert "\x1b" not in out
+
+
 def test_json(lint: Lint, library: Path) -> None:
     whole = json.loads(lint("--format", "json", "lib.fatbin").out)
     jsonschema.validate(whole, SCHEMA)
