@@ -23,7 +23,7 @@ def module_names(path: Iterable[str]) -> list[str]:
 
 
 def discovered(package: ModuleType, name: str, kind: type[_T]) -> tuple[_T, ...]:
-    """What the modules of a package define as `name`, if it is of this kind, in their order."""
+    """The values of this kind that the modules of a package define as `name`, in their order."""
     modules = (import_module(f"{package.__name__}.{one}") for one in module_names(package.__path__))
     values: Iterable[object] = (getattr(module, name, None) for module in modules)
     return tuple(value for value in values if isinstance(value, kind))
