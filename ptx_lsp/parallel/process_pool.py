@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -59,6 +61,18 @@ class ProcessPool(Executor):
 
 
 def _begin() -> None:
-    """Ctrl-C reaches every process of the terminal; a worker exits without a traceback."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Ctrl-C reaches every process of the terminal; a worker exits without a traceback, or ignores it as its
+    parent does.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.enable()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that is killed cannot end its workers, which would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

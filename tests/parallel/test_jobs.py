@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
 import sys
 from concurrent.futures import BrokenExecutor
 
@@ -50,6 +52,35 @@ def test_processes_are_replaced_after_one_has_died() -> None:
         assert processes.submit(os.getpid).result() not in {first, os.getpid()}
     with pytest.raises(RuntimeError, match="shutdown"):
         processes.submit(os.getpid)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGKILL"])
+def test_workers_end_with_the_process_that_started_them(number: str) -> None:
+    """Also those that wait for work."""
+    script = (
+        "import os, time\n"
+        "from ptx_lsp.parallel.executors import executor\n"
+        "with executor(2) as pool:\n"
+        "    busy = pool.submit(time.sleep, 1000)\n"
+        "    print(pool.submit(os.getpid).result(), flush=True)\n"
+        "    busy.result()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.Signals[number])
+        assert process.stdout.read() == b"", "the last process that has the pipe has ended"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_workers_ignore_an_interrupt_as_their_parent_does() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with executor(1) as processes:
+            assert processes.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_scheduler_that_does_not_answer() -> None:
