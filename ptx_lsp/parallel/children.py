@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from ptx_lsp.parallel.child import READY, receive, send
 
-_IDLE_S = 60.0
+IDLE_S = 60.0
 """A process without work for so long is ended."""
 
 
@@ -30,7 +30,9 @@ def run_in_child(call: bytes) -> bytes:
     return answer
 
 
-class _Child:
+class Child:
+    """A process that runs one call after the other. Raises BrokenExecutor if it is killed at once."""
+
     def __init__(self) -> None:
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._process = subprocess.Popen(
@@ -59,26 +61,32 @@ class _Child:
         """Ends it, and gives its status."""
         with suppress(OSError):  # what could not be sent
             self._in.close()
-        status = self._process.wait()
+        status = self.wait()
         self._out.close()
         return status
 
+    def wait(self) -> int:
+        """Waits until it has ended, and gives its status."""
+        return self._process.wait()
 
-class _Children:
+
+class Children:
     """The processes without work; as many as there are threads that run calls."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idle: list[_Child] = []
+        self._idle: list[Child] = []
         self._is_watched = False
 
-    def take(self) -> _Child:
+    def take(self) -> Child:
+        """One without work, or a new one."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        return _Child()
+        return Child()
 
-    def give(self, child: _Child) -> None:
+    def give(self, child: Child) -> None:
+        """Keeps it for the next call, for a while."""
         child.last_s = time.monotonic()
         with self._lock:
             self._idle.append(child)
@@ -87,13 +95,13 @@ class _Children:
     def _watch(self) -> None:
         if self._idle and not self._is_watched:
             self._is_watched = True
-            timer = threading.Timer(_IDLE_S, self._end_old)
+            timer = threading.Timer(IDLE_S, self._end_old)
             timer.daemon = True
             timer.start()
 
     def _end_old(self) -> None:
         with self._lock:
-            latest = time.monotonic() - _IDLE_S
+            latest = time.monotonic() - IDLE_S
             old = [child for child in self._idle if child.last_s <= latest]
             self._idle = [child for child in self._idle if child.last_s > latest]
             self._is_watched = False
@@ -102,4 +110,4 @@ class _Children:
             child.end()
 
 
-_CHILDREN = _Children()
+_CHILDREN = Children()
