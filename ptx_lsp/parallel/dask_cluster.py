@@ -36,6 +36,7 @@ class _Task(Protocol):
 
     def result(self) -> object: ...
     def cancel(self) -> None: ...
+    def release(self) -> None: ...
     def add_done_callback(self, function: Callable[[_Task], None]) -> None: ...
 
 
@@ -97,6 +98,8 @@ class DaskCluster(Executor):
             future.set_exception(BrokenExecutor(str(error)))
         except Exception as error:
             future.set_exception(error)
+        finally:
+            task.release()  # else the worker keeps the result, and if it dies, another one makes it again
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         futures = list(self._futures)

@@ -36,7 +36,7 @@ class ProcessPool(Executor):
             try:
                 return self._pool.submit(fn, *args, **kwargs)
             except BrokenProcessPool:
-                self._pool.shutdown(wait=False)
+                self._pool.shutdown()  # new processes are forked when its threads and pipes are gone
         # a fork has all modules
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
         self._pool = ProcessPoolExecutor(self.workers, context, _begin)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
@@ -55,6 +57,23 @@ def test_workers_that_die_once_change_nothing(tmp_path: Path, address: str) -> N
             square(number) for number in range(60)
         ]
     assert len(list(tmp_path.iterdir())) == 2, "each has killed a worker"
+
+
+def test_results_do_not_stay_on_workers(address: str) -> None:
+    """Else, they would fill the memory of a worker, and be made again after its death."""
+    distributed = import_module("distributed")
+    with (
+        executor(address) as pool,
+        distributed.Client(address.replace("dask://", "tcp://")) as client,
+    ):
+        gc.disable()  # as in a run of the command
+        try:
+            for future in [pool.submit(square, number) for number in range(20)]:
+                future.result()
+            while any(client.has_what().values()):
+                time.sleep(0.01)
+        finally:
+            gc.enable()
 
 
 def test_exceptions(address: str) -> None:
