@@ -145,3 +145,16 @@ def test_a_configuration_is_looked_up_once_for_each_folder(
     monkeypatch.setattr(config, "find", counted)
     lint("--jobs", "1", many)
     assert len(looked_up) <= 2 * len({many, Path()})  # the folder of all files, and the current one
+
+
+def test_workers_of_a_whole_run_are_not_terminated(
+    lint: Lint, good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those of an abandoned run are; a pool that is closing while the process exits prints an error."""
+    from ptx_lsp.parallel.process_pool import ProcessPool
+
+    terminated: list[ProcessPool] = []
+    monkeypatch.setattr(ProcessPool, "terminate", terminated.append)
+    good.with_name("other.ptx").write_bytes(good.read_bytes() + b"// other\n")
+    done = lint("--no-cache", "--jobs", "2", good, good.with_name("other.ptx"))
+    assert (done.status, terminated) == (0, [])

@@ -75,6 +75,7 @@ def check_all(
             if task.key is not None and texts[task.key]:
                 repeated[task.key] = found
             yield found
+        next(reports, None)  # the workers end by themselves: those of an abandoned run are terminated
     if kept is not None:
         kept.prune()
 
