@@ -24,7 +24,7 @@ from analyses.dataflow.liveness import liveness
 from analyses.divergence.memory_access import memory_access
 from analyses.divergence.uniformity import uniformity
 from analyses.instructions.uses_and_defs import instructions
-from analyses.registers.register_estimate import register_estimate
+from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.register_pressure import register_pressure
 from benchmarks.inputs import HEADER, kernels
 from ptx_lsp.model.function import Function
@@ -40,7 +40,7 @@ ANALYSES: dict[str, Callable[[Function], object]] = {
     "liveness": liveness,
     "initialization": uninitialized_reads,
     "pressure": register_pressure,
-    "registers": register_estimate,
+    "registers": estimated_registers,
     "uniformity": uniformity,
     "memory_access": memory_access,
 }

@@ -7,8 +7,8 @@ from statistics import median
 import pytest
 
 from analyses.control_flow.dominance import dominance
+from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
-from analyses.registers.register_estimate import register_estimate
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions, trip_count
 from analyses.registers.virtual_registers import virtual_registers
@@ -145,8 +145,8 @@ def test_pressure_of_the_text() -> None:
 def test_the_launch_bounds_cap_the_estimate() -> None:
     many = "".join(f"ld.volatile.global.f32 %f{i}, [%d1+{4 * i}];\n" for i in range(40))
     stores = "".join(f"st.volatile.global.f32 [%d1+{4 * i}], %f{i};\n" for i in range(40))
-    free = register_estimate(kernel(START + many + stores + "ret;"))
-    bound = register_estimate(kernel(START + many + stores + "ret;", ".maxnreg 32"))
+    free = estimated_registers(kernel(START + many + stores + "ret;"))
+    bound = estimated_registers(kernel(START + many + stores + "ret;", ".maxnreg 32"))
     assert free is not None
     assert bound is not None
     assert free.estimate >= 40
@@ -161,7 +161,7 @@ def test_calls_follow_the_abi_or_are_inlined() -> None:
         ".entry m() { .param .b32 q; call f, (q); ret; }\n"
     )
     definitions = Module.parse(text).definitions
-    external, inlined = (register_estimate(definitions[name]) for name in "km")
+    external, inlined = (estimated_registers(definitions[name]) for name in "km")
     assert external is not None
     assert inlined is not None
     assert external.estimate >= 24
@@ -169,15 +169,15 @@ def test_calls_follow_the_abi_or_are_inlined() -> None:
 
 
 def test_no_figures_for_old_targets() -> None:
-    assert register_estimate(kernel("ret;"), parse_target("sm_20")) is None
+    assert estimated_registers(kernel("ret;"), parse_target("sm_20")) is None
 
 
 def test_accuracy_on_the_recorded_kernels() -> None:
     """The files of this repository, whose figures by ptxas are in registers.json (docs/accuracy.md)."""
-    figures = accuracy.measured(accuracy.recorded())
-    used = [abs(one.estimate - one.truth.used) / one.truth.used for one in figures]
-    peak = [abs(one.peak - one.truth.peak) / one.truth.peak for one in figures if one.truth.peak]
-    inside = sum(one.low <= one.truth.used <= one.high for one in figures) / len(figures)
+    figures = accuracy.measured()
+    used = [abs(one.estimate - truth.used) / truth.used for truth, one in figures]
+    peak = [abs(one.peak_live - truth.peak) / truth.peak for truth, one in figures if truth.peak]
+    inside = sum(one.low <= truth.used <= one.high for truth, one in figures) / len(figures)
     assert len(figures) >= 60
     assert median(used) <= 0.12
     assert median(peak) <= 0.15

@@ -154,7 +154,7 @@ def test_a_failure_costs_one_kernel_its_figures(
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr("ptx_lsp.lint.results.kernels.register_estimate", fail)
+    monkeypatch.setattr("ptx_lsp.lint.results.kernels.estimated_registers", fail)
     done = lint("--kernels", "--exit-zero", written(file))
     assert done.status == 2
     assert "the figures of kernel `k`: RuntimeError: boom" in done.err

@@ -12,9 +12,10 @@ from analyses.divergence.lane_values import LaneValues, first_warp_values, lane_
 from analyses.divergence.memory_access import WarpAccess, memory_access
 from analyses.divergence.uniformity import uniformity
 from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instruction
-from analyses.registers.register_estimate import register_estimate
 from analyses.registers.register_pressure import register_pressure
+from analyses.registers.simulated_registers import simulated_registers
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
@@ -76,7 +77,8 @@ def analysis_results(function: Function) -> AnalysisResults:
             )
             for run in straight_line_regions(function)
         ],
-        "registers estimated": register_estimate(function),
+        "registers estimated": estimated_registers(function),
+        "registers simulated": simulated_registers(function),
         "origins": {
             register.name: (origin.space, origin.variable and origin.variable.name, origin.offset)
             for register, origin in pointer_provenance(function).of_registers.items()

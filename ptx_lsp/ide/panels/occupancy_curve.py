@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from analyses.occupancy.calculator import Occupancy, occupancy_of
 from analyses.occupancy.curves import headroom, over_registers, over_shared, over_threads, steps
-from analyses.registers.register_estimate import register_estimate
+from analyses.registers.estimated_registers import estimated_registers
 from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures, kernel_metrics
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.results.kernels import resident
@@ -51,7 +51,7 @@ def occupancy_curve(
     """The curves for the file's target or another one; None if the kernel has no metrics for it."""
     row = kernel_metrics(function, known)
     if target is not None and str(target) != row.target:
-        estimate = register_estimate(function, target)
+        estimate = estimated_registers(function, target)
         registers = estimate.estimate if estimate is not None else None
         interval = (estimate.low, estimate.high) if estimate is not None else (None, None)
         row = row._replace(

@@ -18,7 +18,7 @@ from analyses.occupancy import launch_bounds as bounds
 from analyses.occupancy.calculator import Occupancy as Resident
 from analyses.occupancy.calculator import occupancy
 from analyses.occupancy.curves import best_block_size
-from analyses.registers.register_estimate import register_estimate
+from analyses.registers.estimated_registers import estimated_registers
 from ptx_lsp.containers.kernel_metadata import KernelMetadata
 from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared
@@ -199,7 +199,7 @@ def _threads(
 def _registers(function: Function, known: Registers, maxrregcount: int | None) -> Registers:
     found = _bounds(function, maxrregcount)
     limit = found.register_limit if found and found.limit_source != "target" else None
-    estimate = register_estimate(function, maxrregcount=maxrregcount)
+    estimate = estimated_registers(function, maxrregcount=maxrregcount)
     if estimate is None:
         return known._replace(limit=limit)
     return Registers(

@@ -1,8 +1,8 @@
-"""How many registers ptxas will use for a kernel: an estimate, with an interval.
+"""How many registers ptxas will use for a kernel, by a simulation of its code generation.
 
-The estimate does not run ptxas, whose register allocation is not public. It lowers the code as machine code
-would have it (`virtual_registers`) and unrolls its loops (`straight_line_regions`). It hoists loads as far as
-that costs no resident blocks (`list_scheduling`), and counts:
+ptxas's register allocation is not public. The simulation lowers the code as machine code would have it
+(`virtual_registers`) and unrolls its loops (`straight_line_regions`). It hoists loads as far as that costs no
+resident blocks (`list_scheduling`), and counts:
 
 1. `peak_live` is the largest number of 32-bit registers that are live at once, including one for the stack
    pointer. `nvdisasm -plr` counts the same in the machine code.
@@ -14,13 +14,11 @@ that costs no resident blocks (`list_scheduling`), and counts:
    registers for them: `_ABI_PEAK`.
 4. In a debug build (`.target debug`) nothing is optimised. Every PTX value has its own register, and some
    more are needed, especially with calls.
-5. `estimate` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits
-   must be aligned and two are always added. With small blocks, registers are plentiful and ptxas uses more.
-   `low` and `high` hold nine of ten kernels of the corpus, and about eight of ten others (docs/accuracy.md).
+5. `used` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits must
+   be aligned and two are always added. With small blocks, registers are plentiful and ptxas uses more.
 6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
 
-The constants (`Calibration`) were fitted on one half of a set of kernels, by leaving out each source in turn.
-docs/accuracy.md gives the error.
+`estimated_registers` corrects both figures, and gives an interval.
 """
 
 from __future__ import annotations
@@ -58,9 +56,6 @@ _ABI_PEAK: Final = 22
 _EXTERNAL_PEAK: Final = 16
 _LOCAL_CALL_PEAK: Final = 17
 _ABI_USED: Final = 24
-_LEAST_USED: Final = 2
-_LOW: Final = 0.76
-_HIGH: Final = 1.36
 _SMALL_BLOCK: Final = 64
 _MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
 
@@ -98,23 +93,24 @@ class Calibration(NamedTuple):
 CALIBRATED: Final = Calibration()
 
 
-class RegisterEstimate(NamedTuple):
-    """Numbers of 32-bit registers per thread."""
+class SimulatedRegisters(NamedTuple):
+    """Numbers of 32-bit registers per thread, and what they depend on."""
 
+    target: Target
+    bounds: LaunchBounds
+    spread: Spread
+    without_hoisting: int
+    """The peak before loads are hoisted, without calls."""
+    hoisting_limit: int
     peak_live: int
-    estimate: int
-    low: int
-    high: int
+    used: int
 
 
-def register_estimate(
-    function: Function,
-    target: Target | None = None,
-    calibration: Calibration = CALIBRATED,
-    maxrregcount: int | None = None,
-) -> RegisterEstimate | None:
-    """The register estimate of a kernel or function on `target`, else on its module's target; None if that
-    target has no calibration. `maxrregcount` is the option of ptxas.
+def simulated_registers(
+    function: Function, target: Target | None = None, maxrregcount: int | None = None
+) -> SimulatedRegisters | None:
+    """The simulated registers of a kernel or function on `target`, else on its module's target; None if the
+    limits of that target are unknown. `maxrregcount` is the option of ptxas.
     """
     target = target or function.module.target
     if target is None or target.number not in LIMITS:
@@ -122,30 +118,22 @@ def register_estimate(
     bounds = launch_bounds_of(target, directives_of(function), maxrregcount)
     made = call_graph_node(function)
     if _is_debug(function):
-        above = calibration.debug_with_calls if made.callees else calibration.debug
-        peak = register_pressure(function).peak + above
+        limit = bounds.register_limit
+        above = CALIBRATED.debug_with_calls if made.callees else CALIBRATED.debug
+        least = peak = register_pressure(function).peak + above
     else:
-        peak = _peak(function, target, bounds, calibration.reserve)
+        is_banked = target.number < _LOADS_CONSTANTS
+        regions = straight_line_regions(function)
+        least = most_registers(regions, is_banked) + _STACK_POINTER
+        limit = _hoisting_limit(bounds, least) - CALIBRATED.reserve
+        peak = most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
     peak = max(peak, _with_calls(function, made))
-    used = peak + calibration.above(spread(function, target))
+    kind = spread(function, target)
+    used = peak + CALIBRATED.above(kind)
     if made.has_indirect or made.has_external or made.is_recursive:
         used = max(used, _ABI_USED)
     cap = bounds.register_limit
-    return RegisterEstimate(
-        min(peak, cap),
-        min(used, cap),
-        min(max(_LEAST_USED, int(used * _LOW)), cap),
-        min(round(used * _HIGH), cap),
-    )
-
-
-def _peak(function: Function, target: Target, bounds: LaunchBounds, reserve: int) -> int:
-    """The registers that are live at once, with loads hoisted (2)."""
-    is_banked = target.number < _LOADS_CONSTANTS
-    regions = straight_line_regions(function)
-    least = most_registers(regions, is_banked)
-    limit = _hoisting_limit(bounds, least + _STACK_POINTER) - reserve
-    return most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
+    return SimulatedRegisters(target, bounds, kind, least, limit, min(peak, cap), min(used, cap))
 
 
 def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
