@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 
 const SAXPY = example('saxpy.ptx');
 /** With one multiplication more, in a register that is never written. */
@@ -35,8 +35,7 @@ test('with another file: what changed, and what is worse', async () => {
       await editor.command('PTX: Compare Kernels with Another File');
       await title.waitFor({ timeout: 5_000 }); // until then, the input is that of the palette
     }
-    await page.locator('.quick-input-widget input.input').fill(path.join(editor.workspace, 'two.ptx'));
-    await page.keyboard.press('Enter');
+    await answerFileDialog(page, path.join(editor.workspace, 'two.ptx'));
   }, inner().locator('h1', { hasText: 'two.ptx → changed.ptx' }));
   await inner().locator('p', { hasText: '1 gone' }).waitFor();
   await inner().locator('li.worse', { hasText: '+1 uninitialised-read' }).waitFor();

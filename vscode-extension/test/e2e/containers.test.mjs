@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 import { fatBinary } from './fat-binary.mjs';
 
 const SAXPY = example('saxpy.ptx').replace(/sm_\w+/, 'sm_80');
@@ -125,8 +125,7 @@ async function choose(item, entry, title, file, effect) {
     await row(item).click({ button: 'right', timeout: 5_000 });
     await page.locator('.monaco-menu .action-item', { hasText: entry }).click({ timeout: 5_000 });
     await dialog.waitFor({ timeout: 5_000 });
-    await page.locator('.quick-input-widget input.input').fill(file, { timeout: 5_000 });
-    await page.keyboard.press('Enter');
+    await answerFileDialog(page, file);
     await dialog.waitFor({ state: 'hidden', timeout: 5_000 });
     for (let tries = 0; tries < 25 && !effect(); tries++) {
       await page.waitForTimeout(200);
@@ -143,8 +142,7 @@ async function openContainer(name) {
   const dialog = page.locator('.quick-input-title', { hasText: 'Open PTX Container' });
   await untilVisible(() => editor.command('PTX: Open Container'), dialog);
   await until(async () => {
-    await page.locator('.quick-input-widget input.input').fill(path.join(editor.workspace, name), { timeout: 5_000 });
-    await page.keyboard.press('Enter');
+    await answerFileDialog(page, path.join(editor.workspace, name));
     await dialog.waitFor({ state: 'hidden', timeout: 5_000 });
     return true;
   });

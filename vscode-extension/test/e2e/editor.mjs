@@ -161,6 +161,26 @@ export async function until(attempt, explain = () => `never true: ${attempt}`) {
   }
 }
 
+/**
+ * Types a path into VS Code's own file dialog, and accepts it. The dialog writes its own path into the input when it
+ * opens, and Enter chooses the folder that it lists: both are waited for. A folder ends with `/`.
+ */
+export async function answerFileDialog(page, file) {
+  await page.locator('.quick-input-list .monaco-list-row').first().waitFor({ timeout: TURN });
+  await page.locator('.quick-input-widget input.input').fill(file, { timeout: TURN });
+  const folders = file.endsWith('/') && fs.readdirSync(file, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  await page.waitForFunction(
+    ([typed, names]) => {
+      const rows = [...document.querySelectorAll('.quick-input-list .monaco-list-row')];
+      const listed = rows.map((row) => row.innerText.trim()).join();
+      return document.querySelector('.quick-input-widget input.input').value === typed && (!names || listed === names.join());
+    },
+    [file, folders && ['..', ...folders.map((entry) => entry.name)]],
+    { timeout: TURN },
+  );
+  await page.keyboard.press('Enter');
+}
+
 /** Does `act` until `effect` is visible. What is done may be done twice. */
 export async function untilVisible(act, effect) {
   let acted = false;
@@ -171,7 +191,10 @@ export async function untilVisible(act, effect) {
     }
     await effect.waitFor({ timeout: TURN });
     return true;
-  }, () => `no ${effect} after ${act}`);
+  }, async () => {
+    const inFront = await effect.page().locator('.monaco-dialog-box:visible, .quick-input-widget:visible').allInnerTexts();
+    return `no ${effect} after ${act}; in front of the window: ${inFront.join(' | ') || 'nothing'}`;
+  });
 }
 
 /** What tells VS Code where our server is. */

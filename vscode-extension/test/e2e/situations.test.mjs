@@ -92,11 +92,11 @@ test('a server that does not start', () =>
 test('a workspace that is not trusted starts nothing', () =>
   within({ settings: { ...ourServer(), 'security.workspace.trust.startupPrompt': 'never' }, trusted: false }, async (editor, page) => {
     await page.locator('.statusbar-item[id*="ptx"]').waitFor();
-    await page.locator('.activitybar [aria-label="PTX"]').first().click();
-    await page.locator('.pane-body', { hasText: 'not trusted' }).first().waitFor();
+    const manage = page.locator('.pane-body', { hasText: 'not trusted' }).getByRole('button', { name: 'Manage trust' });
+    await untilVisible(() => page.locator('.activitybar [aria-label="PTX"]').first().click(), manage);
     await editor.shot('situation-untrusted');
     // once it is trusted, the server runs
-    await editor.command('Workspaces: Manage Workspace Trust');
+    await untilVisible(() => manage.click(), page.locator('.workspace-trust-editor'));
     const trust = page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true });
     const row = page.locator('.pane-body .monaco-list-row', { hasText: 'registers' });
     await untilVisible(async () => {
