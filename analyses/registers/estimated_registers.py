@@ -1,22 +1,27 @@
 """How many registers ptxas will use for a kernel: an estimate, with an interval.
 
-1. A simulation of ptxas's code generation (`simulated_registers`) gives the live registers and those used.
-2. `low` and `high` hold nine of ten kernels (docs/accuracy.md).
-3. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
+1. A simulation of ptxas's code generation (`simulated_registers`) gives the registers that are used, and the
+   most that are live at once.
+2. A learned correction (`correction`) moves both. `low` and `high` are meant to hold nine of ten kernels of
+   programs that it was not trained on; docs/accuracy.md says how many they do hold.
+3. Debug builds and functions that are no kernels are not corrected.
+4. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
+5. `low` <= `estimate` <= `high`, and fewer registers are live than are used, unless there is a cap.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from analyses.registers.simulated_registers import simulated_registers
+from analyses.registers.correction import Factors, corrected
+from analyses.registers.features import register_features
+from analyses.registers.simulated_registers import SimulatedRegisters, simulated_registers
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 
-_LEAST_USED: Final = 2
-_LOW: Final = 0.76
-_HIGH: Final = 1.36
+_LEAST_USED: Final = 4
+_UNCORRECTED: Final = Factors(1, 1, 0.76, 1.36)
 
 
 class RegisterEstimate(NamedTuple):
@@ -37,6 +42,15 @@ def estimated_registers(
     found = simulated_registers(function, target, maxrregcount)
     if found is None:
         return None
-    used, cap = found.used, found.bounds.register_limit
-    low = min(max(_LEAST_USED, int(used * _LOW)), used)
-    return RegisterEstimate(found.peak_live, used, low, min(round(used * _HIGH), cap))
+    if not function.is_kernel or found.spread == "debug":
+        return with_factors(found, _UNCORRECTED)
+    return with_factors(found, corrected(register_features(function, found)))
+
+
+def with_factors(found: SimulatedRegisters, by: Factors) -> RegisterEstimate:
+    """The estimate for the simulated registers with these factors (4, 5)."""
+    cap = found.bounds.register_limit
+    used = min(max(_LEAST_USED, round(found.used * by.used)), cap)
+    low = max(_LEAST_USED, min(int(found.used * by.low), used))
+    high = max(used, round(found.used * by.high))
+    return RegisterEstimate(min(round(found.peak_live * by.live), used), used, min(low, cap), min(high, cap))

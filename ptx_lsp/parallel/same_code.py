@@ -19,7 +19,7 @@ _PACKAGES = ("ptx_lsp", "analyses")
 
 
 class Code(NamedTuple):
-    """The versions of the project and of Python, and a digest of the project's sources."""
+    """The versions of the project and of Python, and a digest of the project's sources and data."""
 
     version: str
     python: str
@@ -56,5 +56,5 @@ def _sources(folder: str, name: str) -> Iterator[tuple[str, Path]]:
         for entry in entries:
             if entry.is_dir():
                 yield from _sources(entry.path, f"{name}.{entry.name}")
-            elif entry.name.endswith(".py"):
+            elif entry.name.endswith((".py", ".json")):  # some results depend on data, too
                 yield f"{name}.{entry.name}", Path(entry.path)

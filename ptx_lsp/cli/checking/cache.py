@@ -206,7 +206,7 @@ def _files(folder: str) -> Iterator[str]:
         for entry in entries:
             if entry.is_dir() and entry.name != "__pycache__":
                 yield from _files(entry.path)
-            elif entry.name.endswith((".py", ".so", ".pyd")):
+            elif entry.name.endswith((".py", ".so", ".pyd", ".json")):
                 status = entry.stat()
                 yield f"{entry.path} {status.st_size} {status.st_mtime_ns}"
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from analyses.occupancy.calculator import BlockResources, occupancy_of
 from analyses.occupancy.curves import steps
 from analyses.occupancy.launch_bounds import launch_bounds
-from analyses.registers.estimated_registers import estimated_registers
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -142,6 +141,8 @@ def register_step(function: Function) -> Iterator[Finding]:
         return
     if not 0 < step.fewer_registers <= _NEAR or not is_well_formed(function):
         return
+    from analyses.registers.estimated_registers import estimated_registers  # seldom needed
+
     estimated = estimated_registers(function)
     if estimated is not None and estimated.low >= limit:
         message = (

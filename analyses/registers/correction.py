@@ -1,0 +1,91 @@
+"""The correction of the simulated registers, learned from kernels whose registers ptxas has reported.
+
+1. Three models (`boosted_trees`) read the features of a kernel. They give the logarithms of the factors for
+   the registers used and for those that are live at once, and the error that is usual for such a kernel, also
+   as a logarithm.
+2. The interval reaches that error times `below` below the estimate, and times `above` above it.
+3. `python -m tests.oracle.registers train` writes the models and the two constants to `correction.json`. The
+   constants come from kernels of repositories that the models were not trained on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from math import exp
+from pathlib import Path
+from typing import Final, TypedDict
+
+from analyses.registers.boosted_trees import Tree, value
+from analyses.registers.features import FEATURES
+from ptx_lsp.named_tuple import NamedTuple
+
+FILE: Final = Path(__file__).with_name("correction.json")
+MODELS: Final = ("used", "live", "error")
+_MOST: Final = 0.5
+"""No logarithm of a factor is beyond this, either way."""
+_LEAST_ERROR: Final = 0.02
+
+
+class Correction(TypedDict):
+    """The contents of the file. Trees name features by their place in `features`."""
+
+    features: list[str]
+    below: float
+    above: float
+    used: list[Tree]
+    live: list[Tree]
+    error: list[Tree]
+
+
+class Predicted(NamedTuple):
+    """What the models say of a kernel (1)."""
+
+    used: float
+    live: float
+    error: float
+
+
+class Factors(NamedTuple):
+    """Of the simulated registers: used, live at once, and at both ends of the interval."""
+
+    used: float
+    live: float
+    low: float
+    high: float
+
+
+def corrected(features: Sequence[int]) -> Factors:
+    """The factors for a kernel with these features."""
+    known = correction()
+    found = predicted(*[value(known[name], features) for name in MODELS])
+    return factors(found, known["below"], known["above"])
+
+
+def predicted(used: float, live: float, error: float) -> Predicted:
+    """The values of the models, within bounds."""
+    return Predicted(_within(used), _within(live), max(_LEAST_ERROR, error))
+
+
+def factors(found: Predicted, below: float, above: float) -> Factors:
+    """The factors that follow from what the models say, with these constants (2)."""
+    return Factors(
+        exp(found.used),
+        exp(found.live),
+        exp(found.used - below * found.error),
+        exp(found.used + above * found.error),
+    )
+
+
+@cache
+def correction() -> Correction:
+    """The trained models."""
+    found: Correction = json.loads(FILE.read_bytes())
+    if found["features"] != list(FEATURES):
+        raise ValueError(f"{FILE.name} was trained with other features: train it again")
+    return found
+
+
+def _within(logarithm: float) -> float:
+    return max(-_MOST, min(_MOST, logarithm))
