@@ -105,20 +105,27 @@ class Kernel:
             for thread in range(self.threads)
         ]
         if kind == ".f32":
-            self.lines([
-                f"{field.code('%h', f'%w{first + at}')}  mov.b32 %{name}{at}, %h;" for at in range(count)
-            ])
+            self.lines(
+                [
+                    f"{field.code('%h', f'%w{first + at}')}  mov.b32 %{name}{at}, %h;"
+                    for at in range(count)
+                ]
+            )
         else:
             self.lines([field.code(f"%{name}{at}", f"%w{first + at}") for at in range(count)])
         return found
 
-    def doubles(self, name: str, low: Field, high: Field, count: int, first: int) -> list[list[int]]:
+    def doubles(
+        self, name: str, low: Field, high: Field, count: int, first: int
+    ) -> list[list[int]]:
         """The same with a pair of words for each register."""
         self.declare(name, ".f64", count)
         found: list[list[int]] = []
         for thread in range(self.threads):
             words = [self._word(thread, first + at) for at in range(2 * count)]
-            found.append([low.of(words[2 * at]) | high.of(words[2 * at + 1]) << 32 for at in range(count)])
+            found.append(
+                [low.of(words[2 * at]) | high.of(words[2 * at + 1]) << 32 for at in range(count)]
+            )
         for at in range(count):
             lower, upper = (f"%w{first + 2 * at + half}" for half in (0, 1))
             self.line(f"{low.code('%h', lower)}  {high.code('%s', upper)}")
@@ -133,13 +140,16 @@ class Kernel:
         self._regions.append(f"\t.shared .align 1024 .b32 of_{name}[{count * self.threads}];")
         self.line(f"mov.u32 %{name}0, of_{name};")
         self.line(f"mad.lo.u32 %n, %id, {4 * count}, %{name}0;")
-        self.lines([
-            f"{fields[at % len(fields)].code('%h', f'%w{first + at}')}  st.shared.b32 [%n+{4 * at}], %h;"
-            for at in range(count)
-        ])
+        self.lines(
+            [
+                f"{fields[at % len(fields)].code('%h', f'%w{first + at}')}  st.shared.b32 [%n+{4 * at}], %h;"
+                for at in range(count)
+            ]
+        )
         return [
             fields[at % len(fields)].of(self._word(thread, first + at))
-            for thread in range(self.threads) for at in range(count)
+            for thread in range(self.threads)
+            for at in range(count)
         ]
 
     def _word(self, thread: int, at: int) -> int:
@@ -151,7 +161,9 @@ class Kernel:
         self._results.append((label, type, list(values)))
         self.line(f"ld.param.u64 %out, [{label}];")
 
-    def result(self, label: str, type: str, registers: Sequence[str], values: Iterable[str]) -> None:
+    def result(
+        self, label: str, type: str, registers: Sequence[str], values: Iterable[str]
+    ) -> None:
         """Stores registers of each thread, thread after thread, in a buffer that must hold `values`."""
         self.buffer(label, type, values)
         width = 8 if type == "f64" else 4
@@ -160,22 +172,38 @@ class Kernel:
         for at in range(0, len(registers), most):
             names = ", ".join(registers[at : at + most])
             place = f"b{8 * width} [%out+{width * at}]"
-            self.line(f"st.global.v{most}.{place}, {{{names}}};" if most > 1
-                      else f"st.global.{place}, {names};")
+            self.line(
+                f"st.global.v{most}.{place}, {{{names}}};"
+                if most > 1
+                else f"st.global.{place}, {names};"
+            )
 
     def text(self) -> str:
         """The launch comment, the expectations and the kernel."""
-        buffers = " ".join(f"{label}={type}:zeros({len(values)})" for label, type, values in self._results)
+        buffers = " ".join(
+            f"{label}={type}:zeros({len(values)})" for label, type, values in self._results
+        )
         lines = [f"// ptx-run: grid=1 block={self.threads} {buffers}"]
-        lines += [f"// expect: {label}={','.join(values)}  (exact)" for label, _, values in self._results]
+        lines += [
+            f"// expect: {label}={','.join(values)}  (exact)" for label, _, values in self._results
+        ]
         parameters = ", ".join(f".param .u64 {label}" for label, _, _ in self._results)
         count = self._words * self.threads
         lines += [
-            f".visible .entry {self.name}({parameters})", "{",
-            f"\t.shared .align 16 .b32 memory[{count}];", *self._regions, "\t.reg .pred %p;",
-            "\t.reg .b32 %id, %n, %base, %h, %s;", "\t.reg .b64 %out;",
-            *(f"\t.reg {type} %{name}<{number}>;" for name, (type, number) in self._declared.items()),
-            FILL.format(salt=f"{self.salt:#x}", kept="", threads=self.threads, count=count).rstrip("\n"),
+            f".visible .entry {self.name}({parameters})",
+            "{",
+            f"\t.shared .align 16 .b32 memory[{count}];",
+            *self._regions,
+            "\t.reg .pred %p;",
+            "\t.reg .b32 %id, %n, %base, %h, %s;",
+            "\t.reg .b64 %out;",
+            *(
+                f"\t.reg {type} %{name}<{number}>;"
+                for name, (type, number) in self._declared.items()
+            ),
+            FILL.format(salt=f"{self.salt:#x}", kept="", threads=self.threads, count=count).rstrip(
+                "\n"
+            ),
             f"\tmad.lo.u32 %s, %id, {4 * self._words}, %base;",
         ]
         for at in range(0, self._words, 4):

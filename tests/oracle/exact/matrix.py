@@ -51,10 +51,30 @@ FILES = (
     File("mma_s4", "mma of integers of 4 bits", "7.8", "sm_80", lambda: exact_mma.integers(4)),
     File("mma_b1", "mma of single bits", "7.8", "sm_80", exact_mma.single_bits),
     File("mma_f64", "mma of .f64", "7.8", "sm_90", exact_mma_doubles.doubles),
-    File("mma_sp_floats", "mma.sp of floats of 16 and 32 bits", "8.5", "sm_80", exact_mma_sparse.floats),
-    File("mma_sp_fp8", "mma.sp of floats of 8 bits", "8.7", "sm_89", exact_mma_sparse.bytes_of_floats),
-    File("mma_sp_s8", "mma.sp of integers of 8 bits", "8.5", "sm_80", lambda: exact_mma_sparse.integers(8)),
-    File("mma_sp_s4", "mma.sp of integers of 4 bits", "8.5", "sm_80", lambda: exact_mma_sparse.integers(4)),
+    File(
+        "mma_sp_floats",
+        "mma.sp of floats of 16 and 32 bits",
+        "8.5",
+        "sm_80",
+        exact_mma_sparse.floats,
+    ),
+    File(
+        "mma_sp_fp8", "mma.sp of floats of 8 bits", "8.7", "sm_89", exact_mma_sparse.bytes_of_floats
+    ),
+    File(
+        "mma_sp_s8",
+        "mma.sp of integers of 8 bits",
+        "8.5",
+        "sm_80",
+        lambda: exact_mma_sparse.integers(8),
+    ),
+    File(
+        "mma_sp_s4",
+        "mma.sp of integers of 4 bits",
+        "8.5",
+        "sm_80",
+        lambda: exact_mma_sparse.integers(4),
+    ),
     File("mma_sp_kinds", "mma.sp with .kind::f8f6f4", "8.8", "sm_120a", exact_mma_sparse.kinds),
     File("mma_kinds", "mma with .kind::f8f6f4", "8.8", "sm_120a", exact_mma_scaled.kinds),
     File("mma_scaled", "mma with block scales", "9.1", "sm_120a", exact_mma_scaled.dense),
@@ -62,19 +82,43 @@ FILES = (
     File("wmma_halves", "wmma of floats of 16 bits", "7.8", "sm_80", exact_wmma.halves),
     File("wmma_floats", "wmma of .tf32 and .f64", "7.8", "sm_80", exact_wmma.floats),
     File("wmma_s8", "wmma of integers of 8 bits", "7.8", "sm_80", exact_wmma.whole_bytes),
-    File("wmma_s4", "wmma of integers of 4 bits and single bits", "7.8", "sm_80", exact_wmma.parts_of_bytes),
+    File(
+        "wmma_s4",
+        "wmma of integers of 4 bits and single bits",
+        "7.8",
+        "sm_80",
+        exact_wmma.parts_of_bytes,
+    ),
     File("wgmma_f16", "wgmma of .f16", "8.5", "sm_90a", exact_wgmma.halves),
     File("wgmma_floats", "wgmma of .bf16 and .tf32", "8.5", "sm_90a", exact_wgmma.floats),
     File("wgmma_fp8", "wgmma of floats of 8 bits", "8.5", "sm_90a", exact_wgmma.bytes_of_floats),
-    File("wgmma_integers", "wgmma of integers and single bits", "8.5", "sm_90a", exact_wgmma.integers),
+    File(
+        "wgmma_integers", "wgmma of integers and single bits", "8.5", "sm_90a", exact_wgmma.integers
+    ),
     File("wgmma_sp_f16", "wgmma.sp of .f16", "8.5", "sm_90a", exact_wgmma.sparse_halves),
-    File("wgmma_sp_floats", "wgmma.sp of .bf16 and .tf32", "8.5", "sm_90a", exact_wgmma.sparse_floats),
-    File("wgmma_sp_fp8", "wgmma.sp of floats of 8 bits", "8.5", "sm_90a", exact_wgmma.sparse_bytes_of_floats),
+    File(
+        "wgmma_sp_floats", "wgmma.sp of .bf16 and .tf32", "8.5", "sm_90a", exact_wgmma.sparse_floats
+    ),
+    File(
+        "wgmma_sp_fp8",
+        "wgmma.sp of floats of 8 bits",
+        "8.5",
+        "sm_90a",
+        exact_wgmma.sparse_bytes_of_floats,
+    ),
     File("wgmma_sp_s8", "wgmma.sp of integers", "8.5", "sm_90a", exact_wgmma.sparse_integers),
     File("matrix_moves", "ldmatrix and stmatrix of 16 bits", "7.8", "sm_90", exact_moves.halves),
-    File("matrix_bytes", "ldmatrix and stmatrix of bytes", "9.4", "sm_120a", exact_moves.bytes_of_matrices),
+    File(
+        "matrix_bytes",
+        "ldmatrix and stmatrix of bytes",
+        "9.4",
+        "sm_120a",
+        exact_moves.bytes_of_matrices,
+    ),
     File("spcompress", "spcompress of every type", "9.4", "sm_107a", exact_sparse.compressed),
-    File("spdecompress", "spdecompress by every factor", "9.4", "sm_107a", exact_sparse.decompressed),
+    File(
+        "spdecompress", "spdecompress by every factor", "9.4", "sm_107a", exact_sparse.decompressed
+    ),
 )
 
 
@@ -82,7 +126,9 @@ def main() -> None:
     for file in FILES:
         text = file.text()
         (KERNELS / file.path).write_text(text, encoding="utf-8")
-        print(f"{file.path}: {text.count('.visible .entry')} kernels, {text.count('// expect:')} results")
+        print(
+            f"{file.path}: {text.count('.visible .entry')} kernels, {text.count('// expect:')} results"
+        )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Writes docs/coverage.md: for each instruction, what is judged and how far it agrees with ptxas.
 
-    python -m tests.oracle.instructions.coverage
+python -m tests.oracle.instructions.coverage
 """
 
 from __future__ import annotations
@@ -87,7 +87,11 @@ def page() -> str:
             groups.setdefault(entry.name, []).append(number)
         parts += [_line(entries, numbers, counted[name]) for numbers in groups.values()]
         parts.append("")
-    parts += ["## Where ptxas and the linter disagree", "| section | lines | why |", "|---|--:|---|"]
+    parts += [
+        "## Where ptxas and the linter disagree",
+        "| section | lines | why |",
+        "|---|--:|---|",
+    ]
     for name in table:
         parts += [f"| {name} | {n} | {why} |" for why, n in sorted(counted[name].reasons.items())]
     return conformed.renewed(renewed("\n".join(parts) + "\n"))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from tests.oracle.registers.parts import PARTS, Part, Seen
 from tests.oracle.registers.truth import Record
 
 TRUTH = "truth.jsonl"
+_LOCK = "lock"
 
 
 def records(folder: Path) -> Iterator[Record]:
@@ -37,12 +40,24 @@ class DataSet:
                 self.seen.add(part, record)
                 self.files.add(record["file"])
 
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """Keeps other runs out. Raises ValueError if there is one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / _LOCK).open("w") as lock:
+            try:
+                flock(lock, LOCK_EX | LOCK_NB)
+            except BlockingIOError:
+                raise ValueError(f"{self.folder}: another run adds to this data set") from None
+            yield
+
     def add(self, part: Part, record: Record, text: str) -> int:
         """Adds a file and those of its kernels that are new; says how many they are."""
         kernels = self.seen.new(part, record["arch"], record["kernels"])
         if not kernels or record["file"] in self.files:
             return 0
-        kept = Record(**{**record, "kernels": kernels})
+        kept = record.copy()
+        kept["kernels"] = kernels
         path = self.folder / part / record["file"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -12,6 +12,7 @@ _SECTION = re.compile(r"\s*\.section\s+\.text\.([^\s,]+)")
 _LABEL = re.compile(r"^(\.L_\w+):")
 _INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s")
 _BRANCH = re.compile(r"\b(?:BRA|BRX)\b[^;]*`?\((\.L_\w+)\)")
+_CALL = re.compile(r"\bCALL\.")
 _COLUMNS = re.compile(r"// \|(.*)\|\s*$")
 
 
@@ -23,6 +24,9 @@ class MachineCode(NamedTuple):
     instructions: int
     loops: int
     """Labels that a later instruction branches to, less the loop of one branch at the end."""
+    calls: int
+    """For nvdisasm a subroutine returns to all its callers, also in other kernels of the file: the peaks of
+    kernels with calls can be too high."""
 
 
 def disassembled(cubin: Path, nvdisasm: str, timeout_s: float = 60) -> dict[str, MachineCode]:
@@ -49,11 +53,12 @@ def _section(lines: Sequence[str]) -> MachineCode:
     peaks: dict[str, int] = {}
     labels: dict[str, int] = {}
     back: set[str] = set()
-    count = 0
+    count = calls = 0
     for line in lines:
         if label := _LABEL.match(line):
             labels[label[1]] = count
         if _INSTRUCTION.match(line):
+            calls += _CALL.search(line) is not None
             branch = _BRANCH.search(line)
             if branch and labels.get(branch[1], count) < count:
                 back.add(branch[1])
@@ -70,4 +75,4 @@ def _section(lines: Sequence[str]) -> MachineCode:
                 live = cell.split()
                 if live and live[0].isdigit():
                     peaks[name] = max(peaks[name], int(live[0]))
-    return MachineCode(peaks, count, len(back))
+    return MachineCode(peaks, count, len(back), calls)

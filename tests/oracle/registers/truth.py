@@ -29,6 +29,7 @@ class Kernel(TypedDict, total=False):
     uniform_predicate_peak: int
     sass_instructions: int
     sass_loops: int
+    sass_calls: int
     digest: str
 
 
@@ -52,20 +53,12 @@ class Tools(NamedTuple):
     nvdisasm: str
 
 
-class Failed(Exception):
+class NoFiguresError(Exception):
     """No figures are to be had; the text is the cause, one of few."""
 
 
-_PEAKS = {
-    "GPR": "sass_peak",
-    "UGPR": "uniform_peak",
-    "PRED": "predicate_peak",
-    "UPRED": "uniform_predicate_peak",
-}
-
-
 def figures(text: str, arch: str, tools: Tools, timeout_s: float = 60) -> dict[str, Kernel]:
-    """The figures of the kernels of a PTX text for `arch`. Raises Failed."""
+    """The figures of the kernels of a PTX text for `arch`. Raises NoFiguresError."""
     with tempfile.TemporaryDirectory(prefix="registers-") as folder:
         Path(folder, ptxas.INPUT).write_text(text)
         report = _compiled(folder, arch, tools, timeout_s)
@@ -87,7 +80,7 @@ def _compiled(folder: str, arch: str, tools: Tools, timeout_s: float) -> ptxas.R
     end = time.monotonic() + timeout_s
     while True:
         if "-c" in options:
-            raise Failed("calls functions of other files")
+            raise NoFiguresError("calls functions of other files")
         command = [str(tools.ptxas), *options]
         try:
             done = subprocess.run(
@@ -101,13 +94,13 @@ def _compiled(folder: str, arch: str, tools: Tools, timeout_s: float) -> ptxas.R
             )
             options = runs.send(ptxas.Outcome(done.returncode, done.stdout))
         except subprocess.TimeoutExpired:
-            raise Failed("ptxas takes too long") from None
+            raise NoFiguresError("ptxas takes too long") from None
         except ptxas.PtxasError:
-            raise Failed("ptxas fails") from None
+            raise NoFiguresError("ptxas fails") from None
         except StopIteration as ended:
             report: ptxas.Report = ended.value
             if not report.accepted:
-                raise Failed("ptxas rejects") from None
+                raise NoFiguresError("ptxas rejects") from None
             return report
 
 
@@ -129,4 +122,5 @@ def _kernel(resources: ptxas.Resources, digest: str, code: MachineCode | None) -
         found["uniform_predicate_peak"] = code.peaks.get("UPRED", 0)
         found["sass_instructions"] = code.instructions
         found["sass_loops"] = code.loops
+        found["sass_calls"] = code.calls
     return found

@@ -1,0 +1,110 @@
+"""The data set of kernels that register estimates are judged by.
+
+build   compiles PTX files with ptxas and adds what it says to a data set, which is divided into the parts
+        `train`, `calibration` and `fresh`; goes on where an earlier run was ended
+measure the error of the estimate on parts
+count   the kernels of each part by compiler, target and program, without estimating
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from ptx_lsp import ptxas
+from tests.oracle.instructions.machine_code import disassembler
+from tests.oracle.registers.build import Settings, build
+from tests.oracle.registers.data_set import TRUTH, DataSet, records
+from tests.oracle.registers.estimates import estimates
+from tests.oracle.registers.figures import spread, table
+from tests.oracle.registers.parts import PARTS
+from tests.oracle.registers.truth import Tools
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a subcommand."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        match given.command:
+            case "build":
+                return _build(given)
+            case "measure":
+                return _measure(given.part, given.every)
+            case _:
+                return _count(given.data)
+    except (OSError, ValueError) as error:
+        print(f"registers: {error}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.oracle.registers",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    add = commands.add_parser("build", help="add PTX files to a data set")
+    add.add_argument("data", type=Path, help="the data set: a folder outside the repository")
+    add.add_argument("files", type=Path, nargs="+", help="folders of PTX files with files.jsonl")
+    add.add_argument("--seed", default="1", help="decides the part of each repository")
+    add.add_argument("--most", type=int, default=30, help="kernels of a file, drawn by the seed")
+    add.add_argument("--timeout", type=float, default=60, help="of ptxas, in seconds")
+    add.add_argument("--workers", type=int, default=2)
+    show = commands.add_parser("measure", help="print the error of the estimate")
+    show.add_argument("part", type=Path, nargs="+", help="a folder with truth.jsonl")
+    show.add_argument("--every", type=int, default=1, help="only each so many files")
+    count = commands.add_parser("count", help="print the numbers of kernels")
+    count.add_argument("data", type=Path)
+    return parser
+
+
+def _build(given: argparse.Namespace) -> int:
+    compiler, nvdisasm = ptxas.find(), disassembler()
+    if compiler is None or nvdisasm is None:
+        print("registers: no ptxas or no nvdisasm at hand", file=sys.stderr)
+        return 2
+    data = DataSet(given.data)
+    settings = Settings(Tools(compiler, nvdisasm), given.seed, given.most, given.timeout)
+    for folder in given.files:
+        for name, count in build(folder, data, settings, given.workers).most_common():
+            print(f"{folder}: {count} {name}")
+    return 0
+
+
+def _measure(parts: Sequence[Path], every: int) -> int:
+    for part in parts:
+        if not (part / TRUTH).exists():
+            raise FileNotFoundError(f"{part / TRUTH}: no such file")
+    rows = [row for part in parts for row in estimates(part, every)]
+    print("\n".join(table(rows)))
+    by_origin = spread(rows, lambda found: found.error)
+    if by_origin is not None:
+        low, middle, high = by_origin
+        print(f"\nMedian error of a repository: quartiles {low:.1%}, {middle:.1%}, {high:.1%}")
+    return 0
+
+
+def _count(data: Path) -> int:
+    for part in PARTS:
+        if not (data / part).exists():
+            continue
+        by: dict[str, Counter[str]] = {"compiler": Counter(), "target": Counter()}
+        programs: set[tuple[str, str]] = set()
+        for record in records(data / part):
+            number = len(record["kernels"])
+            by["compiler"][record["compiler"]] += number
+            by["target"][record["arch"]] += number
+            programs.add((record["repository"], record["program"]))
+        repositories = len({repository for repository, _ in programs})
+        print(
+            f"{part}: {by['target'].total()} kernels of {len(programs)} programs"
+            f" of {repositories} repositories"
+        )
+        for name, counts in by.items():
+            print(f"  by {name}: {', '.join(f'{key} {n}' for key, n in sorted(counts.items()))}")
+    return 0
