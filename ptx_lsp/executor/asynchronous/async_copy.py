@@ -10,7 +10,7 @@ import numpy as np
 from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Bools, Program
 from ptx_lsp.executor.asynchronous.mbarrier_steps import naming_threads
-from ptx_lsp.executor.asynchronous.pending import pending
+from ptx_lsp.executor.asynchronous.pending import Awaited, pending
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
     Indices,
@@ -33,7 +33,7 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
 
 
-class Copy:
+class Copy(Awaited):
     """A copy of `size` bytes for each thread of a row, into its shared memory."""
 
     def __init__(
@@ -72,6 +72,8 @@ class Copy:
         first = self._targets[chosen] // element.itemsize
         for at in range(values.shape[1]):
             memory[first + at] = values[chosen, at]
+
+    def waited(self, chosen: Bools, *, is_read: bool) -> None:
         self._spaces.landed(
             self._wave, self._step, self._lanes[chosen], self._targets[chosen], self._size
         )

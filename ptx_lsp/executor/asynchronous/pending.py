@@ -2,8 +2,8 @@
 
 1. An operation takes place at the latest moment that the manual allows: when its thread waits for its group,
    or when a thread tests an mbarrier that it completes on; what nothing waits for, when all threads have
-   ended. A kernel that does not wait therefore reads the old contents of memory. With `Wave.eager` it takes
-   place immediately.
+   ended. A kernel that does not wait therefore reads the old contents of memory. With `Wave.hastens` some
+   take place earlier: at once, or at any moment until then. Observers are told when threads have waited.
 2. Operations of a thread that take place together do so in the order in which they began.
 3. A bulk copy reads its source when the thread waits with `.read`, or when it takes place.
 4. An arrival by `cp.async.mbarrier.arrive` comes when the mbarrier is tested, or when the thread waits for
@@ -12,7 +12,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from random import Random
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +37,14 @@ class Transfer(Protocol):
         ...
 
 
+class Awaited(ABC):
+    """A transfer of which observers are told when threads have waited for it, whenever it took place."""
+
+    @abstractmethod
+    def waited(self, chosen: Bools, *, is_read: bool) -> None:
+        """Threads have waited for some of them; with `is_read`, only until their sources were read."""
+
+
 @dataclass(eq=False)
 class _Entry:
     lanes: Indices
@@ -42,6 +52,8 @@ class _Entry:
     transfer: Transfer
     barriers: Indices | None
     left: Bools
+    """Which have not taken place."""
+    unwaited: Bools
 
 
 class Queue:
@@ -54,18 +66,31 @@ class Queue:
 
     @property
     def any_left(self) -> bool:
-        return bool(self._entries)
+        return any(entry.left.any() for entry in self._entries)
 
     def begin(
         self, lanes: Indices, transfer: Transfer, barriers: Indices | None = None
     ) -> None:
         """`barriers` are the positions of the mbarriers to complete on, see `Barriers`."""
-        chosen = np.ones(lanes.shape, np.bool_)
+        if not lanes.size:
+            return
+        every = np.ones(lanes.shape, np.bool_)
+        self._entries.append(_Entry(lanes, self._committed[lanes], transfer, barriers, every, every))
         if self._wave.eager:
-            transfer.land(chosen)
-        elif lanes.size:
-            groups = self._committed[lanes]
-            self._entries.append(_Entry(lanes, groups, transfer, barriers, chosen))
+            self._advance(len(self._entries) - 1)
+
+    def hasten(self, random: Random) -> None:
+        """One of the operations takes place now."""
+        if self._entries:
+            self._advance(random.randrange(len(self._entries)))
+
+    def _advance(self, number: int) -> None:
+        """An operation takes place, with all earlier ones of the same threads."""
+        entry = self._entries[number]
+        for earlier in self._entries[:number]:
+            _land(earlier, earlier.left & np.isin(earlier.lanes, entry.lanes))
+        _land(entry, entry.left)
+        self._clean()
 
     def commit(self, lanes: Indices) -> None:
         """Groups the operations that these threads have begun since their last group."""
@@ -76,18 +101,21 @@ class Queue:
         first_left = np.zeros(self._committed.shape, np.int64)
         first_left[lanes] = self._committed[lanes] - newest
         for entry in self._entries:
-            chosen = entry.left & (entry.groups < first_left[entry.lanes])
-            if only_read and chosen.any():
-                entry.transfer.read(chosen)
-            elif not only_read:
-                _land(entry, chosen)
+            chosen = entry.unwaited & (entry.groups < first_left[entry.lanes])
+            if not only_read:
+                _complete(entry, chosen)
+            elif chosen.any():
+                if (unread := chosen & entry.left).any():
+                    entry.transfer.read(unread)
+                if isinstance(entry.transfer, Awaited):
+                    entry.transfer.waited(chosen, is_read=True)
         self._clean()
 
     def wait_all(self, lanes: Indices | None = None) -> None:
         """Completes all operations of these threads (None: all threads), grouped or not."""
         for entry in self._entries:
-            here = entry.left if lanes is None else entry.left & np.isin(entry.lanes, lanes)
-            _land(entry, here)
+            left = entry.unwaited
+            _complete(entry, left if lanes is None else left & np.isin(entry.lanes, lanes))
         self._clean()
 
     def wait_barriers(self, at: Indices) -> None:
@@ -95,22 +123,31 @@ class Queue:
         for number, entry in enumerate(self._entries):
             if entry.barriers is None:
                 continue
-            finished = entry.left & np.isin(entry.barriers, at)
+            finished = entry.unwaited & np.isin(entry.barriers, at)
             if not finished.any():
                 continue
             for earlier in self._entries[:number]:
-                _land(earlier, earlier.left & np.isin(earlier.lanes, entry.lanes[finished]))
-            _land(entry, finished)
+                _complete(earlier, earlier.unwaited & np.isin(earlier.lanes, entry.lanes[finished]))
+            _complete(entry, finished)
         self._clean()
 
     def _clean(self) -> None:
-        self._entries = [entry for entry in self._entries if entry.left.any()]
+        self._entries = [entry for entry in self._entries if entry.unwaited.any()]
 
 
 def _land(entry: _Entry, chosen: Bools) -> None:
     if chosen.any():
         entry.left = entry.left & ~chosen
         entry.transfer.land(chosen)
+
+
+def _complete(entry: _Entry, chosen: Bools) -> None:
+    """Threads have waited for operations, which take place now if they have not yet."""
+    if chosen.any():
+        _land(entry, entry.left & chosen)
+        entry.unwaited = entry.unwaited & ~chosen
+        if isinstance(entry.transfer, Awaited):
+            entry.transfer.waited(chosen, is_read=False)
 
 
 class Pending(WaveState):
@@ -126,11 +163,20 @@ class Pending(WaveState):
 
     @property
     def any_left(self) -> bool:
-        return any(queue.any_left for queue in (self.copies, self.bulk, self.on_mbarriers))
+        return any(queue.any_left for queue in self._queues)
+
+    @property
+    def _queues(self) -> tuple[Queue, ...]:
+        return self.copies, self.bulk, self.on_mbarriers
+
+    def hasten(self, random: Random) -> None:
+        """Some of the operations take place now."""
+        for queue in self._queues:
+            queue.hasten(random)
 
     def complete(self) -> None:
         """Completes everything, waited for or not."""
-        for queue in (self.copies, self.bulk, self.on_mbarriers):
+        for queue in self._queues:
             queue.wait_all()
 
     def wait_barriers(self, at: Indices) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, DType
 from ptx_lsp.executor.asynchronous.async_reduction import Reduction
-from ptx_lsp.executor.asynchronous.pending import pending
+from ptx_lsp.executor.asynchronous.pending import Awaited, pending
 from ptx_lsp.executor.instructions.threads import Indices, Threads, memory_slices
 from ptx_lsp.executor.machine.address_resolution import ResolvedAddress, Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
@@ -57,7 +57,7 @@ class Piece:
             self.target[self.target_at[self.kept]] = values[self.kept]
 
 
-class Pieces:
+class Pieces(Awaited):
     """A transfer of pieces. Each completes `completed_bytes` bytes on an mbarrier, if there is one."""
 
     def __init__(
@@ -84,26 +84,26 @@ class Pieces:
         queue.begin(self._lanes, self, self._barriers)
 
     def read(self, chosen: Bools) -> None:
-        self._read(chosen)
-        self._spaces.completed(self._wave, self, self._lanes[chosen], None, is_read=True)
-
-    def _read(self, chosen: Bools) -> None:
         for at in np.flatnonzero(chosen).tolist():
             if at not in self._values:
                 self._values[at] = self._pieces[at].read()
 
     def land(self, chosen: Bools) -> None:
-        self._read(chosen)
+        self.read(chosen)
         barriers = pending(self._wave).barriers
         for at in np.flatnonzero(chosen).tolist():
             values = self._values.pop(at)
             if self._barriers is not None and self._inspect and has_pattern(values, self._inspect):
                 barriers.report(int(self._barriers[at]))
             self._pieces[at].write(values, self._combine, self._element)
-        at = None if self._barriers is None else self._barriers[chosen]
-        self._spaces.completed(self._wave, self, self._lanes[chosen], at)
-        if at is not None:
+        if self._barriers is not None:
+            at = self._barriers[chosen]
+            self._spaces.completed(self._wave, self, self._lanes[chosen], at)
             barriers.complete_bytes(at, self._completed_bytes[chosen])
+
+    def waited(self, chosen: Bools, *, is_read: bool) -> None:
+        if self._barriers is None:
+            self._spaces.completed(self._wave, self, self._lanes[chosen], None, is_read=is_read)
 
 
 def has_pattern(values: Bytes, pattern: str) -> bool:

@@ -12,6 +12,7 @@ from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.members import Members
 from ptx_lsp.executor.check.memory import UninitializedMemory
 from ptx_lsp.executor.check.mismatch import BarrierMismatch
+from ptx_lsp.executor.check.races.race_report import RaceReport
 from ptx_lsp.executor.check.races.races import Races
 from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
@@ -46,7 +47,7 @@ class Checker(Observers):
             Returns(self._findings),
             Callees(self._findings),
             synchronization,
-            Races(self._findings, variables, synchronization),
+            Races(RaceReport(self._findings, variables), synchronization),
         ))
 
     @property

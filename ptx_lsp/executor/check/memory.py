@@ -32,6 +32,8 @@ class UninitializedMemory(Observer):
         if access.space not in (".shared", ".local") or access.lanes.size == 0:
             return
         written = self._bytes(wave, access)
+        if access.use == "read" and wave not in self._coming and written.all():
+            return
         written, reached = _by_size(written, access)
         if access.space == ".shared":
             self._await(wave, step, access)

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.races.happens_before import Threads, VectorClocks
+from ptx_lsp.executor.check.races.happens_before import VectorClocks
+from ptx_lsp.executor.check.races.released import Threads
 
 Cells = npt.NDArray[np.int64]
-Times = npt.NDArray[np.int32]
+Times = npt.NDArray[np.integer]
 
 _MOST_PAIRS = 1 << 22
 _MOST_KEPT = 1 << 22

@@ -1,50 +1,42 @@
-"""The last users of each byte of a memory: shadow arrays with one cell per smallest access size."""
+"""The users of each byte of a memory: shadow arrays with one cell per smallest access size."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from ptx_lsp.executor.check.concurrent_uses import Cells, ConcurrentUses, Words
 from ptx_lsp.executor.check.rewrites import Rewrites
+from ptx_lsp.executor.machine.memory import Buffer
+from ptx_lsp.executor.machine.observer import MemoryEvent
+from ptx_lsp.executor.machine.wave import Wave
 
-Slot = Literal["write", "strong write", "read", "earlier read", "strong read"]
-Cells = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 
 
-@dataclass
-class Uses:
-    """For each cell a thread, the time of its use (0: none) and the line; negative for `.cta` scope."""
-
-    thread: Numbers
-    time: Numbers
-    line: Numbers
-
-    @classmethod
-    def of(cls, count: int) -> Uses:
-        return cls(*(np.zeros(count, np.int32) for _ in range(3)))
-
-    def refined(self, by: int) -> Uses:
-        return Uses(*(np.repeat(one, by) for one in (self.thread, self.time, self.line)))
-
-    def set(
-        self, cells: Cells, thread: npt.NDArray[np.int64], time: int, line: int
-    ) -> None:
-        self.thread[cells] = thread
-        self.time[cells] = time
-        self.line[cells] = line
-
-
 class Shadow:
-    """The shadow of a memory of `size` bytes."""
+    """The shadow of a memory of `size` bytes.
+
+    Of weak writes the last one is kept, as each follows all others or is in a race; of the rest all that are
+    not ordered.
+    """
 
     def __init__(self, size: int, granule: int) -> None:
         self._size = size
         self.granule = granule
-        self.slots: dict[Slot, Uses] = {}
+        self.write: Words | None = None
+        """The last weak write of each cell, see `use_words`."""
+        self.newest_write = 0
+        """The time of the last weak write anywhere."""
+        self.reads = ConcurrentUses(self.count)
+        self.strong_reads = ConcurrentUses(self.count)
+        self.strong_writes = ConcurrentUses(self.count)
+        self.strong_kinds: set[int] = set()
+        """The kinds of strong accesses (`StrongKinds`)."""
+        self.has_copies = False
+        """Whether asynchronous copies use the memory."""
         self.rewrites: Rewrites | None = None
         """Writes of existing values; None while there are none."""
         self._locations: Numbers | None = None
@@ -58,23 +50,29 @@ class Shadow:
         every = int(np.bitwise_or.reduce(offsets, initial=size))
         granule = min(every & -every, self.granule)
         if granule < self.granule:
-            by = self.granule // granule
-            self.granule = granule
-            self.slots = {name: uses.refined(by) for name, uses in self.slots.items()}
-            if self._locations is not None:
-                self._locations = np.repeat(self._locations, by)
-            if self.rewrites is not None:
-                self.rewrites.refine(by)
+            self._refine(self.granule // granule)
+        if size == self.granule:
+            return (offsets // size)[:, None]
         return offsets[:, None] // self.granule + np.arange(size // self.granule)
 
-    def slot(self, name: Slot) -> Uses:
-        """The uses of a kind, to be written."""
-        if name not in self.slots:
-            self.slots[name] = Uses.of(self.count)
-        return self.slots[name]
+    def _refine(self, by: int) -> None:
+        self.granule //= by
+        self.write = None if self.write is None else np.repeat(self.write, by)
+        for one in (self.reads, self.strong_reads, self.strong_writes):
+            one.refine(by)
+        if self._locations is not None:
+            self._locations = np.repeat(self._locations, by)
+        if self.rewrites is not None:
+            self.rewrites.refine(by)
+
+    def written(self) -> Words:
+        """The last weak writes, to be changed."""
+        if self.write is None:
+            self.write = np.zeros(self.count, np.int64)
+        return self.write
 
     def locations(self, cells: Cells) -> Numbers:
-        """The numbers of locations (`Order`); 0 for none."""
+        """The numbers of locations (`VectorClocks`); 0 for none."""
         if self._locations is None:
             return np.zeros(cells.shape, np.int32)
         return self._locations[cells]
@@ -85,3 +83,29 @@ class Shadow:
                 return
             self._locations = np.zeros(self.count, np.int32)
         self._locations[cells] = numbers
+
+
+class Shadows:
+    """The shadows of the shared and global memory of a launch."""
+
+    def __init__(self) -> None:
+        self._shared: WeakKeyDictionary[Wave, Shadow] = WeakKeyDictionary()
+        self._global: dict[int, tuple[Buffer, Shadow]] = {}
+
+    def of(self, wave: Wave, access: MemoryEvent) -> Shadow | None:
+        """That of the memory of an access; None where threads share none that they can write."""
+        if access.space == ".shared":
+            return self.of_shared(wave, access.size & -access.size)
+        if access.buffer is None or not access.data.flags.writeable:
+            return None
+        key = access.buffer.base
+        if key not in self._global:
+            shadow = Shadow(access.data.size, access.size & -access.size)
+            self._global[key] = access.buffer, shadow
+        return self._global[key][1]
+
+    def of_shared(self, wave: Wave, granule: int) -> Shadow:
+        """That of the shared memory of a wave."""
+        if wave not in self._shared:
+            self._shared[wave] = Shadow(wave.shared.size, granule)
+        return self._shared[wave]

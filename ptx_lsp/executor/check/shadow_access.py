@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.races.happens_before import Threads
-from ptx_lsp.executor.check.shadow import Cells, Shadow, Slot
+from ptx_lsp.executor.check.concurrent_uses import Cells
+from ptx_lsp.executor.check.races.memory_order import Scope
+from ptx_lsp.executor.check.races.released import Threads
+from ptx_lsp.executor.check.shadow import Shadow
 from ptx_lsp.executor.instructions.access import Store
+from ptx_lsp.executor.instrumentation.usage import Usage
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.memory import Bytes
 from ptx_lsp.executor.machine.observer import MemoryEvent
@@ -31,13 +34,11 @@ class MemoryUse:
     shadow: Shadow
     writes: bool
     strong: bool
-    narrow: bool  # of scope .cta
+    scope: Scope
+    elements: int
+    """The bytes of what is accessed at once: those of an element of a vector."""
     same: Bools | None = None
     """The cells in which a weak write changes nothing that was written before; None for none."""
-
-    @property
-    def writing(self) -> Slot:
-        return "strong write" if self.strong else "write"
 
     @property
     def users(self) -> Threads:
@@ -45,12 +46,17 @@ class MemoryUse:
         return np.broadcast_to(self.threads[:, None], self.cells.shape)
 
 
+def element_size(usage: Usage, access: MemoryEvent) -> int:
+    """The bytes of an element of what is accessed."""
+    count = next((int(one[2:]) for one in usage.modifiers if one in (".v2", ".v4", ".v8")), 1)
+    return access.size // count
+
+
 def unchanged(wave: Wave, step: Step, use: MemoryUse) -> Bools | None:
     """The cells of a weak write that were written before and in which it changes nothing; None for none."""
-    before = use.shadow.slots.get("write")
-    if before is None:
+    if use.shadow.write is None:
         return None
-    written = before.time[use.cells] > 0
+    written = use.shadow.write[use.cells] != 0
     found = alike(wave, step, use) if written.any() else None
     if found is None or not (found & written).any():
         return None

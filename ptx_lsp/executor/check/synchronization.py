@@ -9,7 +9,15 @@ import numpy as np
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.races.happens_before import VectorClocks
-from ptx_lsp.executor.check.races.memory_order import acquires, is_fence, is_near, releases
+from ptx_lsp.executor.check.races.memory_order import (
+    Scope,
+    acquires,
+    is_fence,
+    is_sequential,
+    is_strong,
+    releases,
+    scope,
+)
 from ptx_lsp.executor.check.shadow_access import MemoryUse, turns
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.instrumentation.usage import Usage
@@ -24,10 +32,12 @@ from ptx_lsp.executor.machine.wave import Wave
 class Synchronization(Observer):
     """Tracks the happens-before order of a launch."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, *, sequential: bool = False) -> None:
+        """`sequential`: whether the order of `fence.sc` counts (`VectorClocks`)."""
         self._findings = findings
         self._order: VectorClocks | None = None
-        self._has_near_fences = False
+        self._sequential = sequential
+        self._scopes: set[Scope] = set()
 
     @property
     def order(self) -> VectorClocks:
@@ -36,10 +46,10 @@ class Synchronization(Observer):
 
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         usages = (self._findings.usages.of(step) for block in blocks for step in block.steps)
-        self._has_near_fences = any(is_fence(usage) and is_near(usage) for usage in usages)
+        self._scopes = {scope(usage) for usage in usages if _has_scope(usage)}
 
     def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
-        self._order = VectorClocks(shape, has_near_fences=self._has_near_fences)
+        self._order = VectorClocks(shape, self._scopes, sequential=self._sequential)
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self.order.now += 1
@@ -48,7 +58,8 @@ class Synchronization(Observer):
         if is_fence(usage):
             self.order.fence(
                 self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
-                releases=".acquire" not in usage.modifiers, near=is_near(usage),
+                releases=".acquire" not in usage.modifiers, scope=scope(usage),
+                sequential=is_sequential(usage),
             )
         elif isinstance(step.action, Barrier | ClusterBarrier):
             self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
@@ -79,14 +90,16 @@ class Synchronization(Observer):
         """Threads have accessed a location with a strong access."""
         if use.access.use != "write":
             locations = use.shadow.locations(use.cells[:, 0])
-            self.order.acquire(use.threads, locations, fence=not acquires(usage), near=use.narrow)
+            self.order.acquire(use.threads, locations, fence=not acquires(usage), scope=use.scope)
 
     def release(self, use: MemoryUse, usage: Usage) -> None:
         """Threads have written there with a strong access. Atomic operations are sequential and continue
         release sequences.
         """
-        if use.access.use != "update" or not self.order.gives(use.threads, fence=not releases(usage)):
+        gives = self.order.gives(use.threads, fence=not releases(usage))
+        if use.access.use != "update":
             self._release_at_once(use, usage)
+        if use.access.use != "update" or not gives:
             return
         for turn in turns(use.cells[:, 0]):
             each = replace(use, threads=use.threads[turn], cells=use.cells[turn])
@@ -97,6 +110,10 @@ class Synchronization(Observer):
         places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
         numbers = self.order.release(
             use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
-            update=use.access.use == "update", near=use.narrow,
+            update=use.access.use == "update", scope=use.scope,
         )
         use.shadow.set_locations(places, numbers)
+
+
+def _has_scope(usage: Usage) -> bool:
+    return is_fence(usage) or is_strong(usage) or usage.opcode in ("atom", "red")

@@ -60,12 +60,15 @@ def decode(
     image: ModuleMemory,
     spaces: Spaces,
     budget: Budget | None = None,
+    *,
+    is_fine: bool = False,
 ) -> tuple[Block, ...]:
-    """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`.
+    """The blocks of a kernel. Registers get numbers in `frame`, variables of calls addresses in `image`. With
+    `is_fine`, each instruction that other threads may notice begins a block, so that they may come before it.
 
     Raises ExecutionError if it exceeds the time budget.
     """
-    return _Decoder(function, frame, image, spaces, budget).blocks()
+    return _Decoder(function, frame, image, spaces, budget, is_fine=is_fine).blocks()
 
 
 class _Decoder:
@@ -76,8 +79,11 @@ class _Decoder:
         image: ModuleMemory,
         spaces: Spaces,
         budget: Budget | None,
+        *,
+        is_fine: bool,
     ) -> None:
         self.spaces = spaces
+        self.is_fine = is_fine
         self.budget = budget
         self.stack = stack(frame)
         self.listing = flatten(function, frame, image)
@@ -90,6 +96,8 @@ class _Decoder:
         starts.update(routine.start for routine in self.listing.routines.values())
         starts.update(n + 1 for n, line in enumerate(lines) if _ends_block(line))
         starts.update(n for n, line in enumerate(lines) if _waits(line))
+        if self.is_fine:
+            starts.update(n for n, line in enumerate(lines) if _is_visible(line))
         ordered = sorted(start for start in starts if start < len(lines))
         number_of = {start: number for number, start in enumerate(ordered)}
         for routine in self.listing.routines.values():
@@ -280,6 +288,18 @@ def _waits(line: FlatInstruction) -> bool:
     if "try_wait" in modifiers:
         return True
     return "sync" in modifiers and (opcode in (*OPCODES, "bar") or "matrix" in opcode or "mma" in opcode)
+
+
+_VISIBLE = frozenset({
+    "ld", "ldu", "st", "atom", "red", "cp", "mbarrier", "multimem", "ldmatrix", "stmatrix", "tensormap",
+    "suld", "sust", "sured",
+})
+
+
+def _is_visible(line: FlatInstruction) -> bool:
+    """Whether it uses memory that other threads use."""
+    opcode, *modifiers = line.node.opcode.text.split(".")
+    return line.is_plain and opcode in _VISIBLE and not {"param", "const", "local"} & {*modifiers}
 
 
 def _order(blocks: list[tuple[Step, ...]], edges: list[list[int]]) -> list[int]:

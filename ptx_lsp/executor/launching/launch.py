@@ -85,7 +85,7 @@ def launch(
     spaces = Spaces(memory, parameters(kernel, image, memory, opaque, args), observer)
     spaces.opaque = opaque
     frame = RegisterLayout()
-    blocks = decode(kernel, frame, image, spaces, budget)
+    blocks = decode(kernel, frame, image, spaces, budget, is_fine=seed != 0)
     shape = launch_config_of(kernel, image, grid, block, cluster, shared_bytes)
     shape = replace(shape, workspace=_workspace(frame, memory))
     if observer is not None:

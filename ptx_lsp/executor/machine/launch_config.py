@@ -66,6 +66,16 @@ class LaunchConfig:
             ranks *= inner
         return flat[np.lexsort((rank, cluster))]
 
+    def cluster_of(self, blocks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The numbers of the clusters of blocks, which are numbered by their places in the grid."""
+        return blocks if self.cluster_blocks == 1 else self._clusters[blocks]
+
+    @cached_property
+    def _clusters(self) -> npt.NDArray[np.int64]:
+        found = np.zeros(self.blocks, np.int64)
+        found[self.order] = np.arange(self.blocks) // self.cluster_blocks
+        return found
+
 
 def index(flat: int, sizes: Dimensions) -> Dimensions:
     """The index in three dimensions of what has the number `flat`."""

@@ -6,6 +6,7 @@ CUDA's best-practices guide calls the blocks that are resident at once a *wave*;
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,8 @@ from ptx_lsp.executor.machine.errors import Lane
 from ptx_lsp.executor.machine.launch_config import LaunchConfig, Numbers, index
 from ptx_lsp.executor.machine.memory import Addresses, Bytes
 from ptx_lsp.executor.machine.register_file import RegisterLayout
+
+_AT_ONCE = 0.25
 
 
 class WaveState:
@@ -71,8 +74,8 @@ class Wave:
         """How many bytes of a row are in use."""
         self.states: dict[type[WaveState], WaveState] = {}
         """See `WaveState`."""
-        self.eager = False
-        """Whether asynchronous operations take place at once."""
+        self.hastens: Random | None = None
+        """Chooses the asynchronous operations that take place before they must; None: none does."""
         self.cancel: Callable[[], int | None] | None = None
         """Cancels a cluster that has not started: the number of its first block, None if all have started.
         The function is None if the wave is the whole launch.
@@ -81,6 +84,11 @@ class Wave:
         self.size = len(frame)
         """How many registers there are."""
         self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(self.size)]
+
+    @property
+    def eager(self) -> bool:
+        """Whether the asynchronous operation that begins now takes place at once."""
+        return self.hastens is not None and self.hastens.random() < _AT_ONCE
 
     def write(self, number: int, value: Array, mask: Bools | None) -> None:
         """Gives a register the value, in the lanes of `mask`."""

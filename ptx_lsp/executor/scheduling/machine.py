@@ -108,7 +108,7 @@ class Machine:
             return
         wave = Wave(self._shape, self._frame, following)
         fill_special_registers(wave, self._frame)
-        wave.eager, wave.cancel = self._schedule.is_eager, self._starts.cancel
+        wave.hastens, wave.cancel = self._schedule.hastens, self._starts.cancel
         self._runs.appendleft(
             Scheduler(self._blocks, wave, self._memory, self._budget, self._schedule, self._observer)
         )

@@ -31,6 +31,7 @@ from ptx_lsp.executor.scheduling.spin_wait import SpinWaits
 
 _LOOK_AGAIN = 512
 _IDLE = 64  # so often all groups look at memory in vain before another wave goes on
+_HASTENED = 0.125
 _TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is a deadlock
 
 
@@ -99,11 +100,16 @@ class Scheduler(ConvergenceGroups):
             if not self._try():
                 self._converge_warps()
             return 1
-        turns = self._schedule.by_rank(turn)
+        turns, alone = self._schedule.by_rank(turn), None
         free = self._without_spinning(free)
-        block = min(free, key=self.rank) if turns else self._schedule.chosen(free)
+        order = self._schedule.order
+        if order is not None:
+            turns = 1
+            block, alone = order.turn(self.wave, {block: self.at[block] for block in free}, self.rank)
+            self._hasten()
+        else:
+            block = min(free, key=self.rank) if turns else free[0]
         mask = self.at[block]
-        alone = self._schedule.share(self.wave, mask)
         if self.blocks[block].polls:
             alone = self._look(block, mask, alone)
         if alone is not None:
@@ -120,6 +126,12 @@ class Scheduler(ConvergenceGroups):
             return 1
         self.at[block] = mask
         return self.run_group(block, math.inf, 1 if self._observer is not None else max(turns, 1))
+
+    def _hasten(self) -> None:
+        """Now and then, an asynchronous operation takes place that is not waited for yet."""
+        random, pending = self._schedule.hastens, Pending.existing(self.wave)
+        if random is not None and pending is not None and random.random() < _HASTENED:
+            pending.hasten(random)
 
     def _without_spinning(self, free: list[int]) -> list[int]:
         """Without groups that have looked at memory, and come back all of them to do so again, while others

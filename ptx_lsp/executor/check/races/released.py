@@ -1,42 +1,57 @@
-"""The knowledge released at locations, and its scope (PTX ISA, "Memory Consistency Model").
+"""The knowledge released at locations, by scope (PTX ISA, "Memory Consistency Model").
 
-1. Of each location the latest time is kept that was released there for each column of knowledge (`Order`).
-2. A release of scope `.cta`, or by fences of that scope alone, holds for the block of its thread; and an
-   acquire of that scope takes what its own block released.
-3. Where several blocks have released something at one location, it holds for all.
+1. Of each location the latest time is kept that was released there for each column of knowledge
+   (`VectorClocks`), once for each scope that the kernel uses: what a release gives to the threads of its
+   scope it also gives to those of the smaller ones.
+2. What was released for a scope holds for the group of its thread: the block, the cluster, all.
+3. Where several groups have released something for one scope at one location, it holds for all.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.check.races.memory_order import Scope
 
 Threads = npt.NDArray[np.int64]
 """Threads of a launch, by number: block by block, whole warps each."""
 Times = npt.NDArray[np.int32]
 
 _MOST_RELEASED = 1 << 24
-_NO_BLOCK = np.iinfo(np.int64).max
+_NO_GROUP = np.iinfo(np.int64).max
+
+
+class _Rows:
+    """What was released for one scope, by number of the location."""
+
+    def __init__(self, columns: int) -> None:
+        self.rows: Times = np.zeros((1, columns), np.int32)
+        self.lowest: Threads = np.full(1, _NO_GROUP)
+        self.highest: Threads = np.full(1, -1, np.int64)
+        """The groups of which threads have released something there."""
+
+    def grow(self, more: int) -> None:
+        self.rows = np.pad(self.rows, ((0, more), (0, 0)))
+        self.lowest = np.pad(self.lowest, (0, more), constant_values=_NO_GROUP)
+        self.highest = np.pad(self.highest, (0, more), constant_values=-1)
 
 
 class Released:
     """The released knowledge, by number of the location; number 0 is none."""
 
-    def __init__(self, columns: int) -> None:
-        self._rows: Times = np.zeros((1, columns), np.int32)
-        self._lowest: Threads = np.full(1, _NO_BLOCK)
-        self._highest: Threads = np.full(1, -1, np.int64)
-        """The blocks of which threads have released something there."""
-        self._is_wide: Bools = np.zeros(1, np.bool_)
-        """Whether something was released for other blocks."""
-        self._count = 1
+    def __init__(self, columns: int, scopes: Sequence[Scope]) -> None:
+        self._of = {scope: _Rows(columns) for scope in scopes}
+        self._size = self._count = 1
         self._most = max(2, _MOST_RELEASED // columns)
 
     def widen(self, more: int) -> None:
         """More columns."""
-        self._rows = np.pad(self._rows, ((0, 0), (0, more)))
+        for one in self._of.values():
+            one.rows = np.pad(one.rows, ((0, 0), (0, more)))
 
     def numbered(self, locations: Times, wanted: Bools) -> Times:
         """The locations with numbers for those wanted that have none; past the limit one for all."""
@@ -45,40 +60,41 @@ class Released:
         count = int(new.sum())
         locations[new] = np.minimum(self._count + np.arange(count), self._most - 1)
         self._count = min(self._count + count, self._most)
-        missing = 2 * self._count - self._rows.shape[0]
-        if self._count > self._rows.shape[0]:
-            self._rows = np.pad(self._rows, ((0, missing), (0, 0)))
-            self._lowest = np.pad(self._lowest, (0, missing), constant_values=_NO_BLOCK)
-            self._highest = np.pad(self._highest, (0, missing), constant_values=-1)
-            self._is_wide = np.pad(self._is_wide, (0, missing))
+        if self._count > self._size:
+            for one in self._of.values():
+                one.grow(2 * self._count - self._size)
+            self._size = 2 * self._count
         return locations
 
     def clear(self, locations: Times) -> None:
         """Clears the released knowledge of locations."""
         own = locations[(locations > 0) & (locations < self._most - 1)]
-        self._rows[own] = 0
-        self._lowest[own], self._highest[own], self._is_wide[own] = _NO_BLOCK, -1, False
+        if own.size:
+            for one in self._of.values():
+                one.rows[own] = 0
+                one.lowest[own], one.highest[own] = _NO_GROUP, -1
 
-    def give(self, locations: Times, rows: Times, blocks: Threads, wide: Bools) -> None:
-        """Threads of blocks release their knowledge."""
-        raise_rows(self._rows, locations, rows)
-        np.minimum.at(self._lowest, locations, blocks)
-        np.maximum.at(self._highest, locations, blocks)
-        np.logical_or.at(self._is_wide, locations, wide)
+    def give(self, scope: Scope, locations: Times, rows: Times, groups: Threads) -> None:
+        """Threads of groups release their knowledge."""
+        one = self._of[scope]
+        raise_rows(one.rows, locations, rows)
+        np.minimum.at(one.lowest, locations, groups)
+        np.maximum.at(one.highest, locations, groups)
 
     def give_columns(self, locations: Times, columns: Threads, time: int) -> None:
-        """Releases single columns, for all blocks."""
-        np.maximum.at(self._rows, (locations, columns), time)
-        self._lowest[locations], self._highest[locations] = -1, _NO_BLOCK
+        """Releases single columns, for all threads."""
+        for one in self._of.values():
+            np.maximum.at(one.rows, (locations, columns), time)
+            one.lowest[locations], one.highest[locations] = -1, _NO_GROUP
 
-    def rows(self, locations: Times) -> Times:
-        return self._rows[locations]
+    def rows(self, scope: Scope, locations: Times) -> Times:
+        return self._of[scope].rows[locations]
 
-    def holds(self, locations: Times, blocks: Threads, *, near: bool) -> Bools:
-        """Whether threads of blocks may take what was released; `near`: with an acquire of scope `.cta`."""
-        lowest, highest = self._lowest[locations], self._highest[locations]
-        found = (lowest != highest) | (lowest == blocks)
-        return found if near else found | self._is_wide[locations]
+    def holds(self, scope: Scope, locations: Times, groups: Threads) -> Bools:
+        """Whether threads of groups may take what was released for a scope."""
+        one = self._of[scope]
+        lowest, highest = one.lowest[locations], one.highest[locations]
+        return (lowest != highest) | (lowest == groups)
 
 
 def raise_rows(table: Times, places: npt.NDArray[np.integer], rows: Times) -> None:
