@@ -69,16 +69,45 @@ def _most_constants(shape: Shape) -> int:
 @lru_cache(maxsize=4096)
 def scratch_registers(spelling: str, by_constant: bool) -> int:
     """The temporary registers of the machine code sequence that implements an instruction."""
-    match spelling.partition(".")[0]:
-        case "div" | "rem":
-            if ".f64" in spelling:
-                return 10
-            if ".f32" in spelling:
-                return 1 if ".approx" in spelling or ".full" in spelling else 4
-            if "64" in spelling:
-                return 2 if by_constant else 12
-            return 1 if by_constant else 3
-        case "sqrt" | "rcp" | "rsqrt":
-            return 8 if ".f64" in spelling else 3 if ".rn" in spelling else 0
+    opcode = spelling.partition(".")[0]
+    match opcode:
+        case "div" | "rem" if ".f" not in spelling:
+            return _of_integer_division(opcode, spelling, by_constant)
+        case "div" if ".f64" in spelling:
+            return 10
+        case "div":
+            return 1 if ".approx" in spelling or ".full" in spelling else 5
+        case "sqrt" | "rcp" | "rsqrt" if has_slow_path(spelling):
+            return (8 if opcode == "sqrt" else 6) if ".f64" in spelling else 4
+        case "mul" | "mad" if ".hi" in spelling and "64" in spelling:
+            return 2
         case _:
             return 0
+
+
+def _of_integer_division(opcode: str, spelling: str, by_constant: bool) -> int:
+    is_signed = ".s" in spelling
+    if "64" in spelling:
+        return 6 if by_constant else 12 if is_signed else 10
+    if "16" in spelling:
+        return 1 if by_constant else 6
+    if by_constant:
+        return 1
+    return (5 if opcode == "div" else 4) if is_signed else 2
+
+
+@lru_cache(maxsize=4096)
+def has_slow_path(spelling: str) -> bool:
+    """Whether ptxas implements an instruction by a `CALL` of a function of its own, perhaps only for
+    some operands.
+    """
+    opcode = spelling.partition(".")[0]
+    match opcode:
+        case "div" | "rem":
+            return "64" in spelling or "16" in spelling or (".f32" in spelling and ".rn" in spelling)
+        case "sqrt" | "rcp":
+            return ".approx" not in spelling
+        case "rsqrt":
+            return ".f64" in spelling and ".ftz" not in spelling
+        case _:
+            return False

@@ -1,9 +1,9 @@
-"""Calls that stay calls in machine code. ptxas inlines all others.
+"""Calls that follow the ABI in machine code. All others are left to ptxas, which gives each callee a calling
+convention of its own (`call_registers`).
 
-1. A call through a register stays. So does a call of a function without a body in this file.
-2. A call of a function that calls itself, directly or through others, stays; so does every call within such a
+1. A call through a register does. So does a call of a function without a body in this file.
+2. A call of a function that calls itself, directly or through others, does; so does every call within such a
    cycle.
-3. ptxas may also keep other calls of large functions. These are not reported.
 
 None of this is cached: it depends on other functions too.
 """
@@ -22,7 +22,7 @@ Reason = Literal["indirect", "external", "recursive"]
 
 
 class OutOfLineCall(NamedTuple):
-    """A `call` in `function` that is not inlined."""
+    """A `call` in `function` that follows the ABI."""
 
     function: Function
     call: Call

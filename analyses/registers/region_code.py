@@ -18,7 +18,7 @@ from analyses.registers.virtual_registers import VirtualRegisters
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
-_SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt"})
+_SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt", "mul", "mad"})
 _WITH_MORE: Final = _SEQUENCES | {"st"}
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 

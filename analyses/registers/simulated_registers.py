@@ -9,9 +9,8 @@ resident blocks (`list_scheduling`), and counts:
 2. Loads are hoisted up to a register limit: the most registers that keep as many blocks resident as the
    minimum does, less a `reserve`. The size of a block is that of `.reqntid` or `.maxntid`; without them,
    blocks of 128 threads are assumed.
-3. Calls of functions of the same module are inlined: the registers live across a call add to the needs of the
-   callee. Other calls (recursive, through a register, of other modules) follow the ABI, which reserves
-   registers for them: `_ABI_PEAK`.
+3. Values that are live across calls need other registers than those that the callee overwrites
+   (`call_registers`).
 4. In a debug build (`.target debug`) nothing is optimised. Every PTX value has its own register, and some
    more are needed, especially with calls.
 5. `used` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits must
@@ -25,20 +24,17 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from analyses.control_flow.call_graph import CallGraphNode, call_graph_node
-from analyses.control_flow.cfg import cfg
-from analyses.instructions.opcode_index import instructions_matching
+from analyses.control_flow.call_graph import call_graph_node
 from analyses.occupancy.launch_bounds import (
     LaunchBounds,
     directives_of,
     launch_bounds_of,
     thresholds,
 )
+from analyses.registers.call_registers import call_registers
 from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
-from analyses.registers.machine_instructions import machine_instructions
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
-from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
@@ -52,14 +48,8 @@ _USUAL_THREADS: Final = 1536
 _STACK_POINTER: Final = 1
 _LOADS_CONSTANTS: Final = 90
 """From this target on, parameters are loaded into registers if an address is computed from them."""
-_ABI_PEAK: Final = 22
-_EXTERNAL_PEAK: Final = 16
-_LOCAL_CALL_PEAK: Final = 17
-_ABI_USED: Final = 24
 _SMALL_BLOCK: Final = 64
 _MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
-
-_calls = instructions_matching(lambda spelling: spelling.partition(".")[0] == "call")
 
 Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
 """The properties of a kernel that determine how many registers are used but never live at once (5)."""
@@ -127,11 +117,10 @@ def simulated_registers(
         least = most_registers(regions, is_banked) + _STACK_POINTER
         limit = _hoisting_limit(bounds, least) - CALIBRATED.reserve
         peak = most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
-    peak = max(peak, _with_calls(function, made))
+    at_calls = call_registers(function, target)
     kind = spread(function, target)
-    used = peak + CALIBRATED.above(kind)
-    if made.has_indirect or made.has_external or made.is_recursive:
-        used = max(used, _ABI_USED)
+    used = max(peak + CALIBRATED.above(kind), at_calls.used)
+    peak = max(peak, at_calls.live)
     cap = bounds.register_limit
     return SimulatedRegisters(target, bounds, kind, least, limit, min(peak, cap), min(used, cap))
 
@@ -145,34 +134,6 @@ def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
     at_hand = [min(step.registers, bounds.register_limit) for step in thresholds(device, threads)]
     enough = [registers for registers in at_hand if registers >= least]
     return min(enough, default=bounds.register_limit)
-
-
-def _with_calls(function: Function, made: CallGraphNode) -> int:
-    """The peak around the calls of a function (3)."""
-    if made.has_indirect or made.is_recursive:
-        return _ABI_PEAK
-    peak = _EXTERNAL_PEAK if made.has_external else 0
-    if not any(made.callees.values()):
-        return peak
-    if any(variable.space == ".local" for variable in function.body.variables):
-        peak = max(peak, _LOCAL_CALL_PEAK)  # code without optimisation: nothing is inlined
-    left, alive, graph = virtual_registers(function), virtual_register_liveness(function), cfg(function)
-    calling = {graph.block_of[step.number] for step in _calls(function)}
-    for block in [graph.blocks[number] for number in sorted(calling)]:
-        live = set(alive.live_in_any(block.successors))
-        for operation in reversed(machine_instructions(left, block.instructions)):
-            live -= operation.defs - operation.partial_defs
-            for callee in made.callees.get(operation.instruction.node.start, ()):
-                peak = max(peak, len(live) + _of_callee(callee))
-            live |= operation.uses
-    return peak
-
-
-def _of_callee(function: Function) -> int:
-    made = call_graph_node(function)
-    if made.is_recursive:
-        return _ABI_PEAK
-    return max(most_registers(straight_line_regions(function), False), _with_calls(function, made))
 
 
 def spread(function: Function, target: Target) -> Spread:

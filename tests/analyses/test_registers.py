@@ -153,7 +153,7 @@ def test_the_launch_bounds_cap_the_estimate() -> None:
     assert bound.high <= 32
 
 
-def test_calls_follow_the_abi_or_are_inlined() -> None:
+def test_calls_follow_the_abi_or_a_convention_of_their_own() -> None:
     text = (
         HEAD + ".extern .func e(.param .b32 x);\n"
         ".func f(.param .b32 x) { .reg .b32 %r<3>; ld.param.b32 %r1, [x]; ret; }\n"
@@ -161,11 +161,11 @@ def test_calls_follow_the_abi_or_are_inlined() -> None:
         ".entry m() { .param .b32 q; call f, (q); ret; }\n"
     )
     definitions = Module.parse(text).definitions
-    external, inlined = (estimated_registers(definitions[name]) for name in "km")
+    external, known = (estimated_registers(definitions[name]) for name in "km")
     assert external is not None
-    assert inlined is not None
+    assert known is not None
     assert external.estimate >= 24
-    assert inlined.estimate < 10
+    assert known.estimate < 10
 
 
 def test_no_figures_for_old_targets() -> None:
