@@ -11,17 +11,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from functools import cache
 from math import exp
-from pathlib import Path
 from typing import Final, TypedDict
 
 from analyses.registers.boosted_trees import Tree, value
 from analyses.registers.features import FEATURES
 from ptx_lsp.named_tuple import NamedTuple
 
-FILE: Final = Path(__file__).with_name("correction.json")
+FILE: Final = os.path.join(os.path.dirname(__file__), "correction.json")
 MODELS: Final = ("used", "live", "error")
 _MOST: Final = 0.5
 """No logarithm of a factor is beyond this, either way."""
@@ -40,7 +40,7 @@ class Correction(TypedDict):
 
 
 class Predicted(NamedTuple):
-    """What the models say of a kernel (1)."""
+    """The values of the models for a kernel (1)."""
 
     used: float
     live: float
@@ -81,9 +81,10 @@ def factors(found: Predicted, below: float, above: float) -> Factors:
 @cache
 def correction() -> Correction:
     """The trained models."""
-    found: Correction = json.loads(FILE.read_bytes())
+    with open(FILE, "rb") as file:
+        found: Correction = json.load(file)
     if found["features"] != list(FEATURES):
-        raise ValueError(f"{FILE.name} was trained with other features: train it again")
+        raise ValueError(f"{FILE} was trained with other features: train it again")
     return found
 
 

@@ -4,7 +4,7 @@
    most that are live at once.
 2. A learned correction (`correction`) moves both. `low` and `high` are meant to hold nine of ten kernels of
    programs that it was not trained on; docs/accuracy.md says how many they do hold.
-3. Debug builds and functions that are no kernels are not corrected.
+3. Debug builds are not corrected, nor are functions other than kernels.
 4. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
 5. `low` <= `estimate` <= `high`, and fewer registers are live than are used, unless there is a cap.
 """

@@ -1,4 +1,4 @@
-"""What the correction of the register estimate is computed from: numbers that describe a kernel.
+"""The features of a kernel: the numbers that the correction of the register estimate is computed from.
 
 They are cheap, because the simulation has computed most of them, and they are the same on every machine.
 Training and the estimate read them here, in the order of `FEATURES`.

@@ -17,8 +17,8 @@ from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.reporters.comparison import comparison_json
 from ptx_lsp.lint.reporters.json import dumps
 from ptx_lsp.lint.reporters.markdown import code, prose, table
-from ptx_lsp.lint.results.comparison import Change, Comparison, Pair, Subject, compare
-from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.lint.results.comparison import Change, Comparison, Interval, Pair, Subject, compare
+from ptx_lsp.lint.results.report import FileReport, interval_text
 from ptx_lsp.lint.results.style import Style, at_line_start, printable
 from ptx_lsp.parallel.jobs import Jobs
 
@@ -198,9 +198,9 @@ def _in_cell(one: Change | None) -> str:
     if one is None:
         return "?"
     if one.old == one.new:
-        return _shown(one.new, one)
+        return _new(one)
     mark = " \u26a0\ufe0f" if one.is_worse else ""
-    return f"{_shown(one.old, one)} \u2192 **{_shown(one.new, one)}**{mark}"
+    return f"{_old(one)} \u2192 **{_new(one)}**{mark}"
 
 
 def _json(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
@@ -227,17 +227,23 @@ def _mix(pair: Pair) -> str:
 def _change(one: Change) -> str:
     says = "" if one.says == "exact" else f", {one.says}"
     if one.old is None or one.new is None or one.old == one.new:
-        return f"{_shown(one.old, one)} -> {_shown(one.new, one)}" if one.old != one.new else (
-            f"{_shown(one.new, one)}{says}"
-        )
-    return f"{_shown(one.old, one)} -> {_shown(one.new, one)} ({one.new - one.old:+g}{says})"
+        return f"{_old(one)} -> {_new(one)}" if one.old != one.new else f"{_new(one)}{says}"
+    return f"{_old(one)} -> {_new(one)} ({one.new - one.old:+g}{says})"
 
 
-def _shown(value: float | None, one: Change) -> str:
+def _old(one: Change) -> str:
+    return _shown(one.old, one, one.intervals[0])
+
+
+def _new(one: Change) -> str:
+    return _shown(one.new, one, one.intervals[1])
+
+
+def _shown(value: float | None, one: Change, interval: Interval | None) -> str:
     if value is None:
         return "?"
     about = "~" if one.says == "estimated" else ""
-    return f"{about}{value:g}{f' {one.unit}' if one.unit else ''}"
+    return f"{about}{value:g}{f' {one.unit}' if one.unit else ''}{interval_text(interval)}"
 
 
 _WRITERS: dict[str, Callable[[Comparison, Style, bool], Iterator[str]]] = {

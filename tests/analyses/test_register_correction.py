@@ -64,8 +64,8 @@ def test_the_value_of_a_model_is_the_sum_of_the_leaves() -> None:
 
 
 def test_the_file_is_small_and_well_formed() -> None:
-    data = json.loads(FILE.read_bytes())
-    assert FILE.stat().st_size <= 100_000
+    data = json.loads(Path(FILE).read_bytes())
+    assert Path(FILE).stat().st_size <= 100_000
     assert data["features"] == list(FEATURES)
     for name in MODELS:
         for tree in data[name]:
@@ -99,7 +99,7 @@ def test_a_kernel_costs_less_than_a_tenth_of_a_millisecond() -> None:
 
 def test_a_file_of_other_features_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "correction.json"
-    other.write_text(json.dumps({**json.loads(FILE.read_bytes()), "features": ["other"]}))
+    other.write_text(json.dumps({**json.loads(Path(FILE).read_bytes()), "features": ["other"]}))
     monkeypatch.setattr(correction, "FILE", other)
     with pytest.raises(ValueError, match=r"correction\.json was trained with other features"):
         correction.correction.__wrapped__()

@@ -129,6 +129,25 @@ def test_the_configuration_is_that_of_new(lint: Lint, both: Path) -> None:
         assert "3 kernels compared, 3 of them" in lint("compare", *words, "old.ptx", "tree").out
 
 
+def test_estimated_registers_have_intervals(lint: Lint, both: Path) -> None:
+    axpy, same = json.loads(lint("compare", "--format", "json", "old.ptx", "new.ptx").out)["pairs"]
+    registers = axpy["figures"]["registers"]
+    (old, new) = registers["intervals"]
+    assert old[0] <= registers["old"] <= old[1]
+    assert new[0] <= registers["new"] <= new[1]
+    assert "intervals" not in axpy["figures"]["occupancy"]
+    registers, (_, new) = same["figures"]["registers"], same["figures"]["registers"]["intervals"]
+    shown = f"~{registers['new']} ({new[0]}-{new[1]})"
+    assert f"  {shown}, estimated\n" in lint("compare", "--all", "old.ptx", "new.ptx").out
+    assert f"| {shown} |" in lint("compare", "--all", "--format", "markdown", "old.ptx", "new.ptx").out
+
+
+def test_measured_registers_have_none(lint: Lint, both: Path, ptxas: Path) -> None:
+    done = lint("compare", "--format", "json", f"--ptxas={ptxas}", "old.ptx", "new.ptx")
+    for pair in json.loads(done.out)["pairs"]:
+        assert "intervals" not in pair["figures"]["registers"]
+
+
 def test_a_report_of_earlier(lint: Lint, both: Path, ptxas: Path) -> None:
     for options in ((), (f"--ptxas={ptxas}",)):
         lint("--format", "json=old.json", "--exit-zero", *options, "old.ptx")

@@ -73,17 +73,20 @@ function row(name: string, change: Change, ptxas: string): HTMLElement {
     'tr',
     {},
     element('th', { scope: 'row' }, name),
-    element('td', {}, shown(change.old, change)),
+    element('td', {}, shown(change.old, change, 0)),
     element('td', {}, ARROW),
-    element('td', {}, shown(change.new, change)),
+    element('td', {}, shown(change.new, change, 1)),
     element('td', { class: verdict }, known ? signed(change.new! - change.old!) : ''),
     element('td', { class: verdict }, verdict),
     element('td', { class: 'note', title: change.says === 'measured' ? ptxas : '' }, change.says),
   );
 }
 
-function shown(value: number | null, { says, unit }: Change): string {
-  return value === null ? '?' : `${says === 'estimated' ? '~' : ''}${Number(value.toFixed(1))}${unit && ` ${unit}`}`;
+/** A value before (0) or after (1), an estimate with its interval. */
+function shown(value: number | null, { says, unit, intervals }: Change, side: 0 | 1): string {
+  const interval = intervals?.[side];
+  const ends = interval ? ` (${interval[0]} to ${interval[1]})` : '';
+  return value === null ? '?' : `${says === 'estimated' ? '~' : ''}${Number(value.toFixed(1))}${unit && ` ${unit}`}${ends}`;
 }
 
 function signed(value: number): string {

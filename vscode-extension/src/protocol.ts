@@ -227,6 +227,8 @@ export interface Change {
   says: string;
   worse: boolean;
   better: boolean;
+  /** Of estimated registers, before and after. */
+  intervals?: [[number, number] | null, [number, number] | null];
 }
 
 export interface Pair {

@@ -2,14 +2,13 @@
 
 import type { DynamicShared, Kernel, PtxasState } from './protocol.js';
 
-export function registersInShort({ registers: { estimate }, measured }: Kernel): string {
-  if (typeof measured?.registers === 'number') {
-    return `${measured.registers} registers`;
-  }
-  return estimate === null ? '? registers' : `~${estimate} registers (estimated)`;
+/** As ptxas measured them, else the estimate with its interval. */
+export function registersInShort(kernel: Kernel): string {
+  const { measured } = kernel;
+  return typeof measured?.registers === 'number' ? `${measured.registers} registers` : estimated(kernel).replace(', estimated', '');
 }
 
-/** As ptxas measured them, else the estimate with its interval. */
+/** The same, and the spills that ptxas measured. */
 export function registers(kernel: Kernel): string {
   const { measured } = kernel;
   return typeof measured?.registers === 'number' ? measuredRegisters(measured) : estimated(kernel);

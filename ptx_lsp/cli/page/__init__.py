@@ -62,11 +62,13 @@ def _overview(sections: Sequence[tuple[FileReport, list[Section]]]) -> Iterator[
     yield "<th>divergent branches</th></tr></thead><tbody>"
     for anchor, row in rows:
         known, registers = row.occupancy, row.registers
-        used = registers.estimate if registers.measured is None else registers.measured
+        used = registers.measured
+        if used is None and registers.estimate is not None:
+            used = f"~{registers.estimate_text}"
         resting = "~" if known.registers_source == "estimate" else ""
         cells = (
             row.target,
-            used and (f"~{used}" if registers.measured is None else used),
+            used,
             row.threads_per_block or (known.threads_per_block and f"best: {known.threads_per_block}"),
             known.percent is not None and f"{resting}{known.percent:g} %",
             ", ".join(known.limiters or ()),
@@ -75,7 +77,8 @@ def _overview(sections: Sequence[tuple[FileReport, list[Section]]]) -> Iterator[
         told = "".join(f"<td>{_cell(cell)}</td>" for cell in cells)
         yield f'<tr><td class="name"><a href="#{anchor}">{safe(row.name)}</a></td>{told}</tr>'
     yield "</tbody></table></div>"
-    yield '<p class="kind">~ marks an estimate or a value based on one; see each kernel for details.</p>'
+    yield '<p class="kind">~ marks an estimate, with its interval, or a value based on one; '
+    yield "see each kernel for details.</p>"
 
 
 def _cell(value: object) -> str:

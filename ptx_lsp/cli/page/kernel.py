@@ -72,7 +72,9 @@ class _Tile(NamedTuple):
 
 def _tiles(row: Kernel) -> Iterator[_Tile]:
     registers, known = row.registers, row.occupancy
-    interval = f"estimated; {registers.low} to {registers.high} for about eight of ten kernels"
+    interval = "estimated"
+    if registers.interval is not None:
+        interval += f"; {registers.low} to {registers.high} for about nine of ten kernels"
     of = f"exact for {known.registers} registers ({known.registers_source})"
     if known.registers_source == "estimate":
         of = f"exact for the estimated {known.registers} registers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptx_lsp.lint.reporters.json import Value
-from ptx_lsp.lint.results.comparison import Comparison, Pair, Subject
+from ptx_lsp.lint.results.comparison import Change, Comparison, Pair, Subject
 
 Names = Mapping[str, str]
 
@@ -29,13 +29,19 @@ def _pair(pair: Pair, names: Names | None) -> Value:
         "figures": {
             one.name: {
                 "old": one.old, "new": one.new, "unit": one.unit, "says": one.says,
-                "worse": one.is_worse, "better": one.is_better,
+                "worse": one.is_worse, "better": one.is_better, **_intervals(one),
             }
             for one in pair.figures
         },
         "instructions": dict(pair.instructions),
         "findings": dict(pair.findings),
     }
+
+
+def _intervals(one: Change) -> dict[str, Value]:
+    if one.intervals == (None, None):
+        return {}
+    return {"intervals": [list(ends) if ends is not None else None for ends in one.intervals]}
 
 
 def _subject(one: Subject, names: Names | None) -> Value:

@@ -117,7 +117,7 @@ def _kernels(kernels: Sequence[Kernel]) -> Iterator[str]:
 
 def _kernel(kernel: Kernel) -> tuple[str, ...]:
     registers = kernel.registers
-    estimate = f"~{registers.estimate}" if registers.estimate is not None else "?"
+    estimate = f"~{registers.estimate_text}" if registers.estimate is not None else "?"
     measured = kernel.measured
     spills = "?"
     if measured is not None and measured.spill_store_bytes is not None:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from math import sqrt
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ptx_lsp.lint.results.kernels import without_measured
 from ptx_lsp.lint.results.report import FileReport, Kernel, Reported
@@ -40,8 +40,13 @@ class Subject(NamedTuple):
     """The file that holds it, if it is in a member of a container."""
 
 
+Interval: TypeAlias = tuple[int, int]
+
+
 class Change(NamedTuple):
-    """One metric before and after. `says` is its kind: measured, estimated or exact."""
+    """One metric before and after. `says` is its kind: measured, estimated or exact. Estimated registers have
+    intervals.
+    """
 
     name: str
     unit: str
@@ -49,6 +54,7 @@ class Change(NamedTuple):
     new: float | None
     says: str
     worse_when: Literal["more", "less", ""]
+    intervals: tuple[Interval | None, Interval | None] = (None, None)
 
     @property
     def is_worse(self) -> bool:
@@ -212,7 +218,10 @@ def _figures(old: Kernel, new: Kernel) -> Iterator[Change]:
     known = (old.registers.measured, new.registers.measured)
     if None in known:
         old, new = without_measured(old), without_measured(new)
-        yield Change("registers", "", old.registers.estimate, new.registers.estimate, "estimated", "more")
+        yield Change(
+            "registers", "", old.registers.estimate, new.registers.estimate, "estimated", "more",
+            (old.registers.interval, new.registers.interval),
+        )
         yield Change(_ONE_SIDED, "", *known, "measured", "more")
     else:
         yield Change("registers", "", *known, "measured", "more")

@@ -105,6 +105,25 @@ class Registers(NamedTuple):
     measured: int | None = None
     limit: int | None = None
 
+    @property
+    def interval(self) -> tuple[int, int] | None:
+        """The interval of the estimate; None if it is a single number."""
+        if self.low is None or self.high is None or self.low == self.high:
+            return None
+        return self.low, self.high
+
+    @property
+    def estimate_text(self) -> str:
+        """`30 (26-34)`; `?` where there is no estimate."""
+        if self.estimate is None:
+            return "?"
+        return f"{self.estimate}{interval_text(self.interval)}"
+
+
+def interval_text(interval: tuple[int, int] | None) -> str:
+    """` (26-34)`, for behind an estimate; empty if there is none."""
+    return f" ({interval[0]}-{interval[1]})" if interval is not None else ""
+
 
 RegistersSource: TypeAlias = Literal["measured", "estimate"]
 ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "option", "metadata", "best"]

@@ -27,6 +27,8 @@ test('an estimate is told as one, with its interval', () => {
   assert.equal(registers(KERNEL), '~30 registers (26 to 34, estimated)');
   const exact = { ...KERNEL, registers: { ...KERNEL.registers, low: 30, high: 30 } };
   assert.equal(registers(exact), '~30 registers (estimated)');
+  assert.equal(registersInShort(KERNEL), '~30 registers (26 to 34)');
+  assert.equal(registersInShort(exact), '~30 registers (estimated)');
 });
 
 test('what ptxas measured is told with its version', () => {
