@@ -29,16 +29,17 @@ from analyses.occupancy.launch_bounds import (
     LaunchBounds,
     directives_of,
     launch_bounds_of,
-    thresholds,
 )
 from analyses.registers.call_registers import call_registers
 from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
 from analyses.registers.register_pressure import register_pressure
+from analyses.registers.scheduling_limit import scheduling_limit
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.layout import shared_bytes
 from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -115,7 +116,8 @@ def simulated_registers(
         is_banked = target.number < _LOADS_CONSTANTS
         regions = straight_line_regions(function)
         least = most_registers(regions, is_banked) + _STACK_POINTER
-        limit = _hoisting_limit(bounds, least) - CALIBRATED.reserve
+        shared = shared_bytes(function) or 0
+        limit = scheduling_limit(bounds, shared, least) - _STACK_POINTER
         peak = most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
     at_calls = call_registers(function, target)
     kind = spread(function, target)
@@ -123,17 +125,6 @@ def simulated_registers(
     peak = max(peak, at_calls.live)
     cap = bounds.register_limit
     return SimulatedRegisters(target, bounds, kind, least, limit, min(peak, cap), min(used, cap))
-
-
-def _hoisting_limit(bounds: LaunchBounds, least: int) -> int:
-    """The most registers with which as many blocks are resident as with `least`."""
-    device, threads = bounds.device, bounds.threads_per_block
-    if not threads:
-        threads = _USUAL_BLOCK
-        device = device._replace(threads_per_sm=max(device.threads_per_sm, _USUAL_THREADS))
-    at_hand = [min(step.registers, bounds.register_limit) for step in thresholds(device, threads)]
-    enough = [registers for registers in at_hand if registers >= least]
-    return min(enough, default=bounds.register_limit)
 
 
 def spread(function: Function, target: Target) -> Spread:

@@ -1,0 +1,52 @@
+"""How many registers ptxas lets its scheduler use.
+
+1. The scheduler has a target: the most registers with which n warps are resident on each of the four
+   sub-partitions of an SM, from the most warps that can be resident there down to 1. The target is the first
+   that the code can keep to at all, and loads are hoisted up to it.
+2. Without a block size, the most warps are those of the SM. With one, they are those of the blocks that fit
+   by their threads, their number and their static shared memory. So a block of 1024 threads has a first
+   target of 64 registers where an SM holds 1536 threads, although it could have 32 or 40 elsewhere; blocks
+   of 32 threads have one of 64 or more, since an SM has no more than 16 to 32 of them.
+3. The size of a block has no other influence. Fewer registers than necessary for as many blocks are often
+   the target: blocks of 1024 threads on sm_90 have 32 or 40, though a block with 64 fits as often as one
+   with 40.
+4. `.minnctapersm`, `.maxnreg` and the option `-maxrregcount` give the only target.
+5. `RESERVE` registers less than the target are live at once: 28 with a target of 32, 60 with 64, 124 with
+   128, 251 with 255.
+
+All of it was observed in the machine code of ptxas 13.5 for kernels with up to 300 independent loads and 0 to
+196 values that live across them, for sm_75, sm_90 and sm_120.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from analyses.occupancy.calculator import BlockResources, occupancy_of
+from analyses.occupancy.launch_bounds import LaunchBounds
+from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, REGISTER_UNIT, WARP_SIZE
+
+RESERVE: Final = 4
+_PARTITIONS: Final = 4
+
+
+def scheduling_limit(bounds: LaunchBounds, static_shared_bytes: int, least: int) -> int:
+    """The most registers that are live at once after hoisting, in code that needs at least `least`."""
+    limit = bounds.register_limit
+    if bounds.limit_source in ("minnctapersm", "maxnreg", "maxrregcount"):
+        return limit - RESERVE
+    partition = bounds.device.registers_per_sm // _PARTITIONS // WARP_SIZE
+    for warps in range(_most_warps(bounds, static_shared_bytes) // _PARTITIONS, 1, -1):
+        registers = partition // warps // REGISTER_UNIT * REGISTER_UNIT
+        if least < registers - RESERVE:
+            return min(registers, limit, MAX_REGISTERS_PER_THREAD) - RESERVE
+    return min(limit, MAX_REGISTERS_PER_THREAD) - RESERVE
+
+
+def _most_warps(bounds: LaunchBounds, static_shared_bytes: int) -> int:
+    """The warps that are resident on an SM if registers do not limit them (2)."""
+    device, threads = bounds.device, bounds.threads_per_block
+    if not 0 < threads <= device.threads_per_sm:
+        return device.warps_per_sm
+    block = BlockResources(threads, 1, static_shared_bytes)
+    return occupancy_of(device, block).warps_per_sm or device.warps_per_sm
