@@ -158,6 +158,13 @@ class Operands:
     def min_pressure_order(self, graph: DependenceGraph, /) -> list[int]:
         """The order of minimal pressure (`list_scheduling`, 2)."""
 
+    def hoisted(
+        self, graph: DependenceGraph, additional: list[int], is_folded: bytes, limit: int, tries: int, /
+    ) -> int:
+        """The most registers that are live if latencies are hidden while at most `limit` are
+        (`list_scheduling`, 3). Of the instructions that need not wait, the first `tries` are tried.
+        """
+
 class DependenceGraph:
     """The dependence graph of a straight-line region, by position.
 
@@ -182,20 +189,6 @@ class DependenceGraph:
     @property
     def critical_path(self) -> tuple[int, ...]:
         """The cycles from the start of each instruction to the end of the longest dependent chain."""
-
-    def hoisted(
-        self,
-        order: list[int],
-        live: list[int],
-        sizes: list[int],
-        limit: int,
-        window: int,
-        tries: int,
-        /,
-    ) -> int:
-        """The most registers that are live if instructions are hoisted (`list_scheduling`, 3). `live` and
-        `sizes` are the profile of the order; the first `tries` instructions that are ready are tried.
-        """
 
 def machine_blocks(
     uses: list[tuple[int, ...]],

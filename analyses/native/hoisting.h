@@ -1,4 +1,5 @@
-/* List scheduling that hoists instructions while registers are left: `analyses/registers/list_scheduling.py` (3). */
+/* List scheduling from the end that hides latencies while registers are left:
+ * `analyses/registers/list_scheduling.py` (3). */
 
 #ifndef PTX_HOISTING_H
 #define PTX_HOISTING_H
@@ -6,144 +7,149 @@
 #include "scheduling.h"
 
 typedef struct {
+  Ordering ordering; /* its heap has the instructions that nothing waits for, by cost */
   const DependenceGraph *graph;
-  Py_ssize_t *order, *live, *sizes; /* the order, and its profile */
-  Py_ssize_t *turn, *waits_for, *earliest;
-  Py_ssize_t *hoisted; /* by turn, the size of what was hoisted from there */
-  Py_ssize_t raised;   /* the sum of these sizes behind the current turn */
-  unsigned char *is_taken;
-  Heap waiting, ready; /* by the cycle at which they may start, then by critical path; by critical path, then text */
+  Py_ssize_t *more;    /* the additional registers of each instruction */
+  const char *is_folded;
+  Py_ssize_t *behind;  /* the dependents of each instruction that are not taken */
+  Py_ssize_t *latest;  /* the cycles before the end at which each may start */
+  Py_ssize_t *depth;   /* the cycles before each instruction can start */
+  Py_ssize_t *starts, *predecessors, *latencies;
+  Heap waiting, available; /* by cycle, then as below; by depth, then the last in the text first */
   Entry *refused;
-  Py_ssize_t limit, window, tries, most;
-} Hoisting;
+  Py_ssize_t limit, tries, now, most;
+} Scheduling;
 
-/* Whether an instruction may be scheduled at the turn `at`. */
-static int is_free(const Hoisting *state, Py_ssize_t number, Py_ssize_t at) {
-  Py_ssize_t turn = state->turn[number], size = state->sizes[turn], raised = state->raised;
-  if (turn == at || size <= 0) return 1;
-  if (turn - at > state->window) return 0;
-  for (Py_ssize_t one = at; one < turn; one++) {
-    if (one > at) raised -= state->hoisted[one];
-    if (state->live[one] + raised + size > state->limit) return 0;
-  }
-  return 1;
+/* The registers that are live around an instruction if it is taken now. */
+static Py_ssize_t live_around(const Scheduling *state, Py_ssize_t number) {
+  const Ordering *ordering = &state->ordering;
+  const Rows *uses = &ordering->operands->uses, *defs = &ordering->operands->defs, *fresh = &ordering->fresh;
+  Py_ssize_t read = 0, dead = 0, ended = 0;
+  for (Py_ssize_t at = uses->starts[number]; at < uses->starts[number + 1]; at++)
+    read += !ordering->live.is_live[uses->items[at]];
+  for (Py_ssize_t at = defs->starts[number]; at < defs->starts[number + 1]; at++)
+    dead += !ordering->live.is_live[defs->items[at]];
+  for (Py_ssize_t at = fresh->starts[number]; at < fresh->starts[number + 1]; at++)
+    ended += ordering->live.is_live[fresh->items[at]];
+  Py_ssize_t after = ordering->live.count + dead + (state->is_folded[number] ? 0 : read);
+  Py_ssize_t before = ordering->live.count - ended + read;
+  return (after > before ? after : before) + state->more[number];
 }
 
-enum { WAITS = -1, FAILED = -2 };
-
-/* The instruction to schedule next; WAITS if waiting is better. Ties in the critical path go to the first in the
- * text. */
-static Py_ssize_t choose(Hoisting *state, Py_ssize_t at, Py_ssize_t now) {
-  while (state->waiting.size && state->waiting.entries[0].first <= now) {
-    Entry one = pop(&state->waiting);
-    if (!push(&state->ready, -state->graph->critical_path[one.item], one.item, one.item)) return FAILED;
-  }
-  Py_ssize_t refused = 0, chosen = WAITS;
-  while (state->ready.size && refused < state->tries) {
-    Entry one = pop(&state->ready);
-    if (state->is_taken[one.item]) continue;
-    if (is_free(state, one.item, at)) {
-      chosen = one.item;
-      break;
-    }
-    state->refused[refused++] = one;
-  }
-  for (Py_ssize_t n = 0; n < refused; n++)
-    if (!push(&state->ready, state->refused[n].first, state->refused[n].second, state->refused[n].item)) return FAILED;
-  if (chosen != WAITS) return chosen;
-  Py_ssize_t following = state->order[at];
-  int is_waited_for = !refused && state->waiting.size && state->earliest[following] > now;
-  return is_waited_for || state->waits_for[following] ? WAITS : following;
+static int make_available(Scheduling *state, Py_ssize_t number) {
+  return push(&state->available, -state->depth[number], -number, number);
 }
 
-static int wait_for(Hoisting *state, Py_ssize_t number) {
-  return push(&state->waiting, state->earliest[number], -state->graph->critical_path[number], number);
+static int wait_for(Scheduling *state, Py_ssize_t number) {
+  if (!offer(&state->ordering, number)) return 0;
+  if (state->latest[number] <= state->now) return make_available(state, number);
+  return push(&state->waiting, state->latest[number], -number, number);
 }
 
-static int take(Hoisting *state, Py_ssize_t number, Py_ssize_t at, Py_ssize_t now) {
-  const DependenceGraph *graph = state->graph;
-  Py_ssize_t turn = state->turn[number];
-  state->is_taken[number] = 1;
-  if (turn > at) {
-    state->hoisted[turn] = state->sizes[turn];
-    state->raised += state->sizes[turn];
-  }
-  for (Py_ssize_t edge = graph->starts[number]; edge < graph->starts[number + 1]; edge++) {
-    Py_ssize_t other = graph->successors[edge], start = now + graph->latencies[edge];
-    if (state->earliest[other] < start) state->earliest[other] = start;
-    if (!--state->waits_for[other] && !wait_for(state, other)) return 0;
-  }
-  return 1;
-}
+enum { NONE_FITS = -1, FAILED = -2 };
 
-/* The profile is final before the turn `end`. */
-static void pass(Hoisting *state, Py_ssize_t turn) {
-  Py_ssize_t live = state->live[turn] + state->raised;
-  if (live > state->most) state->most = live;
-  if (turn + 1 < state->graph->count) state->raised -= state->hoisted[turn + 1];
-}
-
-/* Schedules all instructions; false with an exception. */
-static int run(Hoisting *state) {
-  Py_ssize_t count = state->graph->count, now = 0, at = 0;
-  for (Py_ssize_t n = 0; n < count; n++) {
-    for (; state->is_taken[state->order[at]]; at++) pass(state, at);
-    Py_ssize_t chosen = choose(state, at, now);
-    while (chosen == WAITS) {
-      if (!state->waiting.size) {
-        PyErr_SetString(PyExc_ValueError, "the order does not keep the dependences");
-        return 0;
+/* The next instruction, from the end, that fits and need not wait; NONE_FITS if one has to be taken that does not. */
+static Py_ssize_t choose(Scheduling *state) {
+  for (;;) {
+    while (state->waiting.size && state->waiting.entries[0].first <= state->now)
+      if (!make_available(state, pop(&state->waiting).item)) return FAILED;
+    Py_ssize_t refused = 0, chosen = NONE_FITS;
+    while (state->available.size && refused < state->tries) {
+      Entry one = pop(&state->available);
+      if (state->ordering.is_taken[one.item]) continue;
+      if (live_around(state, one.item) <= state->limit) {
+        chosen = one.item;
+        break;
       }
-      now = state->waiting.entries[0].first;
-      chosen = choose(state, at, now);
+      state->refused[refused++] = one;
     }
-    if (chosen == FAILED) return 0;
-    if (now < state->earliest[chosen]) now = state->earliest[chosen];
-    if (!take(state, chosen, at, now)) return 0;
-    now++;
+    for (Py_ssize_t n = 0; n < refused; n++)
+      if (!make_available(state, state->refused[n].item)) return FAILED;
+    if (chosen != NONE_FITS || refused) return chosen;
+    while (state->waiting.size && state->ordering.is_taken[state->waiting.entries[0].item]) pop(&state->waiting);
+    if (!state->waiting.size) return NONE_FITS;
+    state->now = state->waiting.entries[0].first;
   }
-  for (; at < count; at++) pass(state, at);
+}
+
+/* The instruction of least cost, whether or not it has to wait; FAILED with an exception. */
+static Py_ssize_t cheapest(Scheduling *state) {
+  Ordering *ordering = &state->ordering;
+  while (ordering->ready.size) {
+    Entry one = pop(&ordering->ready);
+    if (ordering->is_taken[one.item]) continue;
+    if (cost(ordering, one.item) == one.first) return one.item;
+    if (!push_ready(ordering, one.item)) return FAILED;
+  }
+  PyErr_SetString(PyExc_ValueError, "the dependences have a cycle");
+  return FAILED;
+}
+
+static int schedule(Scheduling *state, Py_ssize_t number) {
+  Py_ssize_t around = live_around(state, number);
+  if (around > state->most) state->most = around;
+  if (state->now < state->latest[number]) state->now = state->latest[number];
+  if (!take_last(&state->ordering, number)) return 0;
+  for (Py_ssize_t at = state->starts[number]; at < state->starts[number + 1]; at++) {
+    Py_ssize_t other = state->predecessors[at], start = state->now + state->latencies[at];
+    if (state->latest[other] < start) state->latest[other] = start;
+    if (!--state->behind[other] && !wait_for(state, other)) return 0;
+  }
+  state->now++;
   return 1;
 }
 
-static int begin_hoisting(Hoisting *state) {
-  Py_ssize_t count = state->graph->count;
-  state->most = PY_SSIZE_T_MIN;
-  state->turn = zeroed(count, sizeof *state->turn);
-  state->waits_for = zeroed(count, sizeof *state->waits_for);
-  state->earliest = zeroed(count, sizeof *state->earliest);
-  state->hoisted = zeroed(count, sizeof *state->hoisted);
-  state->is_taken = zeroed(count, 1);
+/* Reads the graph; false with an exception. */
+static int begin_scheduling(Scheduling *state) {
+  const DependenceGraph *graph = state->graph;
+  Py_ssize_t count = graph->count;
+  state->most = state->ordering.live.count;
+  state->behind = zeroed(count, sizeof *state->behind);
+  state->latest = zeroed(count, sizeof *state->latest);
+  state->depth = zeroed(count, sizeof *state->depth);
   state->refused = zeroed(state->tries, sizeof *state->refused);
-  if (PyErr_Occurred()) return 0;
-  for (Py_ssize_t turn = 0; turn < count; turn++) state->turn[state->order[turn]] = turn;
+  state->latencies = zeroed(graph->starts[count], sizeof *state->latencies);
+  if (PyErr_Occurred() || !find_predecessors(graph, &state->starts, &state->predecessors, state->latencies)) return 0;
+  for (Py_ssize_t n = 0; n < count; n++)
+    for (Py_ssize_t at = graph->starts[n]; at < graph->starts[n + 1]; at++) {
+      Py_ssize_t depth = state->depth[n] + graph->latencies[at];
+      if (state->depth[graph->successors[at]] < depth) state->depth[graph->successors[at]] = depth;
+    }
   for (Py_ssize_t n = 0; n < count; n++) {
-    state->waits_for[n] = state->graph->predecessor_counts[n];
-    if (!state->waits_for[n] && !wait_for(state, n)) return 0;
+    state->behind[n] = graph->starts[n + 1] - graph->starts[n];
+    if (!state->behind[n] && !wait_for(state, n)) return 0;
   }
   return 1;
 }
 
 static PyObject *hoisted(PyObject *self, PyObject *arguments) {
-  Hoisting state = {.graph = (DependenceGraph *)self};
-  PyObject *order, *live, *sizes, *found = NULL;
-  if (!PyArg_ParseTuple(arguments, "O!O!O!nnn", &PyList_Type, &order, &PyList_Type, &live, &PyList_Type, &sizes,
-                        &state.limit, &state.window, &state.tries))
+  Scheduling state = {.most = 0};
+  const Operands *operands = (Operands *)self;
+  PyObject *graph, *more, *found = NULL;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple(arguments, "O!O!y#nn", dependence_graph_type, &graph, &PyList_Type, &more, &state.is_folded,
+                        &size, &state.limit, &state.tries))
     return NULL;
-  if (!state.graph->count || state.tries < 0 || state.tries > 1024) {
-    PyErr_SetString(PyExc_ValueError, "the region is empty, or there are too many tries");
+  state.graph = (DependenceGraph *)graph;
+  Py_ssize_t count = operands->count;
+  if (state.graph->count != count || size != count || state.tries < 0 || state.tries > 1024) {
+    PyErr_SetString(PyExc_ValueError, "the graph or the flags are those of another region, or there are too many tries");
     return NULL;
   }
-  if ((state.order = read_order(order, state.graph->count)) != NULL &&
-      (state.live = read_numbers(live, state.graph->count)) != NULL &&
-      (state.sizes = read_numbers(sizes, state.graph->count)) != NULL && begin_hoisting(&state) && run(&state))
-    found = PyLong_FromSsize_t(state.most);
-  Py_ssize_t *memory[] = {state.order, state.live, state.sizes, state.turn, state.waits_for, state.earliest,
-                          state.hoisted};
+  int failed = (state.more = read_numbers(more, count)) == NULL || !begin_ordering(&state.ordering, operands) ||
+               !begin_scheduling(&state);
+  for (Py_ssize_t n = 0; n < count && !failed; n++) {
+    Py_ssize_t chosen = choose(&state);
+    if (chosen == NONE_FITS) chosen = cheapest(&state);
+    failed = chosen == FAILED || !schedule(&state, chosen);
+  }
+  if (!failed) found = PyLong_FromSsize_t(state.most);
+  end_ordering(&state.ordering);
+  Py_ssize_t *memory[] = {state.more, state.behind, state.latest, state.depth, state.starts, state.predecessors,
+                          state.latencies};
   for (size_t n = 0; n < sizeof memory / sizeof *memory; n++) PyMem_Free(memory[n]);
-  PyMem_Free(state.is_taken);
   PyMem_Free(state.waiting.entries);
-  PyMem_Free(state.ready.entries);
+  PyMem_Free(state.available.entries);
   PyMem_Free(state.refused);
   return found;
 }
@@ -154,6 +160,7 @@ static PyMethodDef operands_methods[] = {
     {"unrolled", operands_unrolled, METH_VARARGS, NULL},
     {"profile", operands_profile, METH_VARARGS, NULL},
     {"min_pressure_order", min_pressure_order, METH_O, NULL},
+    {"hoisted", hoisted, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef operands_properties[] = {
@@ -173,9 +180,6 @@ static PyType_Slot operands_slots[] = {
 static PyType_Spec operands_spec = {
     "analyses._flow.Operands", sizeof(Operands), 0, Py_TPFLAGS_DEFAULT, operands_slots};
 
-static PyMethodDef dependence_graph_methods[] = {
-    {"hoisted", hoisted, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-
 static PyGetSetDef dependence_graph_properties[] = {
     {"edges", dependence_graph_edges, NULL, NULL, NULL},
     {"critical_path", dependence_graph_critical_path, NULL, NULL, NULL},
@@ -185,7 +189,6 @@ static PyType_Slot dependence_graph_slots[] = {
     {Py_tp_doc, "The dependence graph of a straight-line region."},
     {Py_tp_new, dependence_graph_new},
     {Py_tp_dealloc, dependence_graph_dealloc},
-    {Py_tp_methods, dependence_graph_methods},
     {Py_tp_getset, dependence_graph_properties},
     {0, NULL}};
 

@@ -197,15 +197,20 @@ static void end_ordering(Ordering *ordering) {
   PyMem_Free(ordering->readers);
 }
 
-/* The predecessors of each instruction, with duplicates; false with an exception. */
-static int find_predecessors(const DependenceGraph *graph, Py_ssize_t **starts, Py_ssize_t **predecessors) {
+/* The predecessors of each instruction, with duplicates, and how long each takes if there is a place for `latencies`;
+ * false with an exception. */
+static int find_predecessors(
+    const DependenceGraph *graph, Py_ssize_t **starts, Py_ssize_t **predecessors, Py_ssize_t *latencies) {
   *starts = zeroed(graph->count + 2, sizeof **starts);
   *predecessors = zeroed(graph->starts[graph->count], sizeof **predecessors);
   if (*starts == NULL || *predecessors == NULL) return 0;
   for (Py_ssize_t n = 0; n < graph->count; n++) (*starts)[n + 2] = (*starts)[n + 1] + graph->predecessor_counts[n];
   for (Py_ssize_t n = 0; n < graph->count; n++)
-    for (Py_ssize_t at = graph->starts[n]; at < graph->starts[n + 1]; at++)
-      (*predecessors)[(*starts)[graph->successors[at] + 1]++] = n;
+    for (Py_ssize_t at = graph->starts[n]; at < graph->starts[n + 1]; at++) {
+      Py_ssize_t place = (*starts)[graph->successors[at] + 1]++;
+      (*predecessors)[place] = n;
+      if (latencies != NULL) latencies[place] = graph->latencies[at];
+    }
   return 1;
 }
 
@@ -221,7 +226,7 @@ static PyObject *min_pressure_order(PyObject *self, PyObject *given) {
   Ordering ordering = {0};
   Py_ssize_t *starts = NULL, *predecessors = NULL, *order = zeroed(count, sizeof *order);
   Py_ssize_t *behind = zeroed(count, sizeof *behind); /* the dependents that are not taken */
-  if (order == NULL || behind == NULL || !find_predecessors(graph, &starts, &predecessors)) goto done;
+  if (order == NULL || behind == NULL || !find_predecessors(graph, &starts, &predecessors, NULL)) goto done;
   if (!begin_ordering(&ordering, operands)) goto done;
   for (Py_ssize_t n = 0; n < count; n++) {
     behind[n] = graph->starts[n + 1] - graph->starts[n];

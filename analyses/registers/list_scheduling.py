@@ -8,9 +8,14 @@ instructions.
 2. The order of *minimal pressure* is built from the end. Each step takes the instruction that makes the
    fewest additional registers live (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic
    Expressions", 1970). Text order replaces it if that needs fewer registers.
-3. A compiler hides the latency of loads by *hoisting* them. Instructions are scheduled by their critical
-   path, as soon as their operands are ready. An instruction is scheduled before its position in the order of
-   minimal pressure only if the profile up to that position stays within a limit.
+3. ptxas hides latency by *hoisting*. It schedules from the end: each instruction is placed when those that
+   read its result have been placed for as long as its latency, the longest dependence chain first. So as many
+   loads are in flight as their latency has turns of the code that reads them: 75 before a chain of FFMA, of 4
+   cycles each, and 37 before a chain of DFMA or of two FFMA for each load. If the registers would exceed the
+   limit, the instruction of least cost is placed at once, which is usually a load.
+
+The latencies were measured so, in machine code of ptxas 13.5 for sm_75 and sm_90, which agree: 300 cycles for
+global memory and 45 for shared memory, 4 for FFMA and 8 for DFMA. Independent loads are all in flight.
 """
 
 from __future__ import annotations
@@ -22,10 +27,8 @@ from typing import Final, Protocol, TypeAlias
 
 from analyses.registers.region_code import PressureProfile, RegionCode
 
-WINDOW: Final = 512
-"""How many positions early an instruction may be scheduled."""
 _TRIES: Final = 8
-"""How many instructions that are ready are tried."""
+"""How many instructions that need not wait are tried."""
 
 Key: TypeAlias = tuple[object, ...]
 """All that the code of a region depends on."""
@@ -115,9 +118,10 @@ class StraightLineRegion:
         least = self.min_registers(is_banked)
         if not self._order or least >= limit:
             return max(least, len(self.live_out))
-        return self.code.dependence.hoisted(
-            self._order, *self._profile(is_banked), limit, WINDOW, _TRIES
-        )
+        code = self.code
+        is_folded = code.is_sum if is_banked else bytes(len(code.is_sum))
+        found = code.operands.hoisted(code.dependence, code.additional, is_folded, limit, _TRIES)
+        return max(least, min(found, limit))
 
     @cached_property
     def _order(self) -> list[int]:

@@ -1,14 +1,13 @@
 """How many registers ptxas will use for a kernel, by a simulation of its code generation.
 
 ptxas's register allocation is not public. The simulation lowers the code as machine code would have it
-(`virtual_registers`) and unrolls its loops (`straight_line_regions`). It hoists loads as far as that costs no
-resident blocks (`list_scheduling`), and counts:
+(`virtual_registers`) and unrolls its loops (`straight_line_regions`). It hides latencies by scheduling
+(`list_scheduling`), and counts:
 
 1. `peak_live` is the largest number of 32-bit registers that are live at once, including one for the stack
    pointer. `nvdisasm -plr` counts the same in the machine code.
-2. Loads are hoisted up to a register limit: the most registers that keep as many blocks resident as the
-   minimum does, less a `reserve`. The size of a block is that of `.reqntid` or `.maxntid`; without them,
-   blocks of 128 threads are assumed.
+2. Loads are hoisted up to a register limit that follows from the warps that can be resident
+   (`scheduling_limit`).
 3. Values that are live across calls need other registers than those that the callee overwrites
    (`call_registers`).
 4. In a debug build (`.target debug`) nothing is optimised. Every PTX value has its own register, and some
@@ -25,11 +24,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from analyses.control_flow.call_graph import call_graph_node
-from analyses.occupancy.launch_bounds import (
-    LaunchBounds,
-    directives_of,
-    launch_bounds_of,
-)
+from analyses.occupancy.launch_bounds import LaunchBounds, directives_of, launch_bounds_of
 from analyses.registers.call_registers import call_registers
 from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
 from analyses.registers.register_pressure import register_pressure
@@ -43,9 +38,6 @@ from ptx_lsp.model.instructions.layout import shared_bytes
 from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.named_tuple import NamedTuple
 
-_USUAL_BLOCK: Final = 128
-_USUAL_THREADS: Final = 1536
-"""The block size that ptxas seems to assume for sm_75, which has at most 1024 threads."""
 _STACK_POINTER: Final = 1
 _LOADS_CONSTANTS: Final = 90
 """From this target on, parameters are loaded into registers if an address is computed from them."""
@@ -59,8 +51,6 @@ Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
 class Calibration(NamedTuple):
     """The measured constants, all in registers."""
 
-    reserve: int = 6
-    """How far below the next loss of resident blocks the hoisting of loads stops (2)."""
     debug: int = 6
     debug_with_calls: int = 13
     singles: int = 3

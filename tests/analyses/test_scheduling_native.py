@@ -13,7 +13,6 @@ from analyses._flow import DependenceGraph, Operands, machine_blocks
 from analyses.bitset import BitIndex
 from analyses.instructions.instruction_kind import InstructionKind
 from analyses.registers.definitions import NEVER, SEVERAL
-from analyses.registers.list_scheduling import WINDOW
 from ptx_lsp.named_tuple import NamedTuple
 
 _FLAG_CYCLES = 6
@@ -206,46 +205,56 @@ def _order(
 
 
 def _hoisted(
-    order: list[int], profile: tuple[list[int], list[int]], graph: DependenceGraph, limit: int
+    operations: Sequence[Operation],
+    live_out: Sequence[int],
+    additional: Sequence[int],
+    folded: bytes,
+    graph: DependenceGraph,
+    limit: int,
 ) -> int:
-    live, sizes = list(profile[0]), profile[1]
-    edges, path = graph.edges, graph.critical_path
-    earliest = [0] * len(order)
-    left, now = list(order), 0
-    waits_for = [
-        {n for n, after in enumerate(edges) for other, _ in after if other == late}
-        for late in order
+    """The scheduling of `list_scheduling` (3), with lists in place of heaps."""
+    live, edges = set(live_out), graph.edges
+    count = len(operations)
+    latest, depth = [0] * count, [0] * count
+    for n, after in enumerate(edges):
+        for other, cycles in after:
+            depth[other] = max(depth[other], depth[n] + cycles)
+    before = [
+        [(n, c) for n in range(count) for other, c in edges[n] if other == m] for m in range(count)
     ]
-    waits_for = [waits_for[order.index(n)] for n in range(len(order))]
+    behind = [len(after) for after in edges]
+    left = [n for n in range(count) if not behind[n]]
+    now, most = 0, len(live)
 
-    def is_free(number: int, at: int) -> bool:
-        turn = order.index(number)
-        size = sizes[turn]
-        return turn == at or size <= 0 or (
-            turn - at <= WINDOW and max(live[at:turn]) + size <= limit
-        )  # fmt: skip
+    def cost(n: int) -> int:
+        return len(operations[n].uses - live) - len(operations[n].defs & live - operations[n].uses)
+
+    def around(n: int) -> int:
+        one = operations[n]
+        fresh = len(one.uses - live)
+        after = len(live) + len(one.defs - live) + (0 if folded[n] else fresh)
+        return max(after, len(live) + cost(n)) + additional[n]
 
     while left:
-        at = order.index(left[0])
-        startable = [n for n in left if not waits_for[n]]
-        ready = sorted([n for n in startable if earliest[n] <= now], key=lambda n: (-path[n], n))
-        later = [earliest[n] for n in startable if earliest[n] > now]
-        tried = ready[:_TRIES]
-        chosen = next((n for n in tried if is_free(n, at)), None)
-        if chosen is None:
-            if waits_for[left[0]] or (not tried and later and earliest[left[0]] > now):
-                now = min(later)
-                continue
-            chosen = left[0]
-        now = max(now, earliest[chosen])
-        left.remove(chosen)
-        turn = order.index(chosen)
-        live[at:turn] = [one + sizes[turn] for one in live[at:turn]]
-        for other, cycles in edges[chosen]:
-            earliest[other] = max(earliest[other], now + cycles)
-            waits_for[other].discard(chosen)
+        available = sorted([n for n in left if latest[n] <= now], key=lambda n: (-depth[n], -n))
+        if not available:
+            now = min(latest[n] for n in left)
+            continue
+        fits = [n for n in available[:_TRIES] if around(n) <= limit]
+        number = fits[0] if fits else min(left, key=lambda n: (cost(n), -n))
+        one = operations[number]
+        most = max(most, around(number))
+        now = max(now, latest[number])
+        left.remove(number)
+        live -= one.defs - one.kept
+        live |= one.uses
+        for other, cycles in before[number]:
+            latest[other] = max(latest[other], now + cycles)
+            behind[other] -= 1
+            if not behind[other]:
+                left.append(other)
         now += 1
-    return max(live)
+    return most
 
 
 def _unrolled(body: Sequence[Operation], factor: int, is_jump: bytes) -> list[Operation]:
@@ -294,10 +303,9 @@ def _check(
     for one in (text, order):
         profile = operands.profile(one, additional, folded)
         assert profile == _profile(operations, live_out, one, folded)
-        for limit in (0, 4, 7, 12, 99):
-            if count:
-                found = graph.hoisted(one, *profile, limit, WINDOW, _TRIES)
-                assert found == _hoisted(one, profile, graph, limit)
+    for limit in (0, 4, 7, 12, 99):
+        found = operands.hoisted(graph, additional, folded, limit, _TRIES)
+        assert found == _hoisted(operations, live_out, additional, folded, graph, limit)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -409,9 +417,10 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: DependenceGraph(_OPERANDS, [1] * 2, 6, [None] * 3, False),
         lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(4, 0, 0, 0)] * 3, False),
         lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(1, 8, 0, 0)] * 3, False),
-        lambda: _GRAPH.hoisted([0, 1], [0] * 3, [0] * 3, 1, 1, 1),
-        lambda: _GRAPH.hoisted([0, 1, 2], [0] * 2, [0] * 3, 1, 1, 1),
-        lambda: _GRAPH.hoisted([0, 1, 2], [0] * 3, [0] * 3, 1, 1, -1),
+        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 2, bytes(3), 1, 1),
+        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, bytes(2), 1, 1),
+        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, bytes(3), 1, -1),
+        lambda: Code(Random(1), 0).operands().hoisted(_GRAPH, [], b"", 1, 1),
     ],
 )
 def test_other_arguments_are_an_error(call: Callable[[], object]) -> None:
@@ -419,9 +428,12 @@ def test_other_arguments_are_an_error(call: Callable[[], object]) -> None:
         call()
 
 
-def test_an_order_against_the_dependences_is_an_error() -> None:
-    words: list[Words] = [(0,)]
-    two = Operands([(), (0,)], [(0,), ()], [(), ()], [-1, -1], words, words, bytearray(2), 0, 2, [])
-    graph = DependenceGraph(two, [5, 5], 6, [None, None], False)
-    assert graph.edges == (((1, 5),), ())
-    assert graph.hoisted([0, 1], [1, 1], [1, 0], 1, 8, 1) == 1
+def test_a_load_is_hoisted_over_as_much_as_its_latency() -> None:
+    words: list[Words] = [(0,), (1,), (2,), (3,), (4,)]
+    uses = [(), (0,), (1,), (2,), (3,), (), (4,)]  # a chain of additions, then a load and its use
+    defs = [(0,), (1,), (2,), (3,), (), (4,), ()]
+    none: list[Words] = [()] * 7
+    code = Operands(uses, defs, none, [-1] * 7, words, words, bytearray(7), 0, 7, [])
+    cycles = ([5] * 5 + [load, 5] for load in (1, 300))
+    graphs = [DependenceGraph(code, one, 6, [None] * 7, False) for one in cycles]
+    assert [code.hoisted(graph, [0] * 7, bytes(7), 9, 8) for graph in graphs] == [2, 3]
