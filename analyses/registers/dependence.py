@@ -45,7 +45,7 @@ _CYCLES: Final = {
     "sqrt": 30, "tanh": 20, "mma": 33, "wmma": 40, "ldmatrix": 33, "div": 40, "rem": 40, "cvt": 8,
     "popc": 12, "bfind": 12, "clz": 12, "brev": 12,
 }  # fmt: skip
-_NEAR_SPACES: Final = {".shared": 30, ".const": 30, ".param": 30, ".local": 60}
+_NEAR_SPACES: Final = {".shared": 45, ".const": 30, ".param": 30, ".local": 60}
 
 
 class MemoryEffect(IntEnum):
@@ -123,7 +123,7 @@ def latency(spelling: str, reads_nothing: bool) -> int:
         return 20  # a special register
     if ".f64" in spelling and opcode in ("add", "mul", "fma", "mad", "sub"):
         return 16
-    return _CYCLES.get(opcode, 5)
+    return _CYCLES.get(opcode, 4)
 
 
 def _space(spelling: str) -> str:
