@@ -51,7 +51,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "machine",
         "instructions",
         "asynchronous matrices instrumentation",
-        "textures scheduling",
+        "textures scheduling tensor_memory",
         "decoding",
         "check",
         "launching",

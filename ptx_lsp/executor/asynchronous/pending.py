@@ -150,9 +150,22 @@ def _complete(entry: _Entry, chosen: Bools) -> None:
             entry.transfer.waited(chosen, is_read=False)
 
 
+class Others(Protocol):
+    """Operations in flight that are tracked elsewhere."""
+
+    @property
+    def any_left(self) -> bool: ...
+
+    def hasten(self, random: Random) -> None: ...
+
+    def complete(self) -> None: ...
+
+    def wait_barriers(self, at: Indices) -> None: ...
+
+
 class Pending(WaveState):
-    """The operations in flight in a wave: `cp.async` copies, bulk groups, and operations that complete on
-    mbarriers.
+    """The operations in flight in a wave: `cp.async` copies, bulk groups, operations that complete on
+    mbarriers, and those of other packages.
     """
 
     def __init__(self, wave: Wave) -> None:
@@ -160,10 +173,15 @@ class Pending(WaveState):
         self.copies = Queue(wave)
         self.bulk = Queue(wave)
         self.on_mbarriers = Queue(wave)
+        self._others: list[Others] = []
+
+    def add(self, others: Others) -> None:
+        """Tracks these operations, too."""
+        self._others.append(others)
 
     @property
     def any_left(self) -> bool:
-        return any(queue.any_left for queue in self._queues)
+        return any(queue.any_left for queue in (*self._queues, *self._others))
 
     @property
     def _queues(self) -> tuple[Queue, ...]:
@@ -171,18 +189,22 @@ class Pending(WaveState):
 
     def hasten(self, random: Random) -> None:
         """Some of the operations take place now."""
-        for queue in self._queues:
+        for queue in (*self._queues, *self._others):
             queue.hasten(random)
 
     def complete(self) -> None:
         """Completes everything, waited for or not."""
         for queue in self._queues:
             queue.wait_all()
+        for others in self._others:
+            others.complete()
 
     def wait_barriers(self, at: Indices) -> None:
         """Completes the operations that tested mbarriers wait for."""
         self.copies.wait_barriers(at)
         self.on_mbarriers.wait_barriers(at)
+        for others in self._others:
+            others.wait_barriers(at)
 
 
 def pending(wave: Wave) -> Pending:

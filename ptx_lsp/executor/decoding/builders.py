@@ -15,11 +15,16 @@ from ptx_lsp.executor.asynchronous.tensor_copy import tensor_copy, tensormap
 from ptx_lsp.executor.instructions.compression import compression
 from ptx_lsp.executor.instructions.compute import move
 from ptx_lsp.executor.machine.address_resolution import Spaces
-from ptx_lsp.executor.machine.control import Action
+from ptx_lsp.executor.machine.control import Action, Nothing
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.matrices.matrix import matrix
 from ptx_lsp.executor.matrices.matrix_memory import matrix_memory
 from ptx_lsp.executor.matrices.warpgroup import warpgroup
+from ptx_lsp.executor.tensor_memory.allocation import managing
+from ptx_lsp.executor.tensor_memory.commit import commit
+from ptx_lsp.executor.tensor_memory.copy import copy
+from ptx_lsp.executor.tensor_memory.load_store import WaitCells, load_store
+from ptx_lsp.executor.tensor_memory.multiply import multiply
 from ptx_lsp.executor.textures.surface_steps import surface
 from ptx_lsp.executor.textures.texture_steps import texture
 from ptx_lsp.isa.matching.match import Match
@@ -43,6 +48,20 @@ def _policy(
     number = operands.number(node.operands[0])
     assert number is not None
     return move(number, constant(0), operands)
+
+
+def _wait(
+    node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
+) -> Action:
+    """`tcgen05.wait`"""
+    return WaitCells(stores=".wait::st" in match.candidate.choices.modifiers)
+
+
+def _fence(
+    node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
+) -> Action:
+    """`tcgen05.fence`: what it orders is in order already."""
+    return Nothing()
 
 
 _BUILDERS: dict[str, Builder] = {
@@ -77,5 +96,16 @@ _BUILDERS: dict[str, Builder] = {
     "st.async": async_store,
     "st.bulk": bulk_store,
     "red.async": async_store,
+    "tcgen05.alloc": managing,
+    "tcgen05.dealloc": managing,
+    "tcgen05.relinquish_alloc_permit": managing,
+    "tcgen05.ld": load_store,
+    "tcgen05.st": load_store,
+    "tcgen05.wait": _wait,
+    "tcgen05.fence": _fence,
+    "tcgen05.commit": commit,
+    "tcgen05.cp": copy,
+    "tcgen05.shift": copy,
+    "tcgen05.mma": multiply,
 }
 """By the name of a row, or what it begins with; the longest counts."""

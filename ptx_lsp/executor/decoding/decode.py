@@ -287,7 +287,8 @@ def _waits(line: FlatInstruction) -> bool:
     opcode, *modifiers = line.node.opcode.text.split(".")
     if "try_wait" in modifiers:
         return True
-    return "sync" in modifiers and (opcode in (*OPCODES, "bar") or "matrix" in opcode or "mma" in opcode)
+    meets = opcode in (*OPCODES, "bar", "tcgen05") or "matrix" in opcode or "mma" in opcode
+    return "sync" in modifiers and meets
 
 
 _VISIBLE = frozenset({

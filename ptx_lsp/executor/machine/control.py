@@ -180,6 +180,10 @@ class Collective(ABC):
     def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
         """The lanes in `mask` that wait for others, alive and not among `come`; None if there are none."""
 
+    def awaits(self, wave: Wave, lanes: Bools) -> str:
+        """What the waiting lanes wait for, in words."""
+        return "other threads of the warp"
+
     @abstractmethod
     def run_with(self, wave: Wave, mask: Bools, others: list[tuple[Collective, Bools]]) -> None:
         """Executes this action and those with the same key, each for its lanes, as one."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
-    "mbarrier", "divergent",
+    "mbarrier", "divergent", "tensor-memory",
 ]
 
 

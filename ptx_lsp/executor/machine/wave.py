@@ -36,6 +36,9 @@ class WaveState:
             found = wave.states[cls] = cls(wave)
         return found
 
+    def ended(self) -> None:
+        """Called when all threads of the wave have exited."""
+
     @classmethod
     def existing(cls, wave: Wave) -> Self | None:
         """The state of the wave; None if it was not created yet."""

@@ -4,34 +4,48 @@ The manual shows in figures which lane has the metadata of which row.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.matrices.fragments import Words
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 Indices = npt.NDArray[np.int64]
 
 
 def expanded(matrix: Words, metadata: Words, selector: int, type: str) -> Words:
     """A whole matrix (warps, 1, rows, columns) from half of its columns."""
-    warps, _, rows, half = matrix.shape
-    chunk, kept = _CHUNKS.get(type, (4, 2))
-    chunks = half // kept
-    codes = _codes(metadata, selector, chunks, by_halves=type in (".f16", ".bf16", ".tf32"))
+    half = matrix.shape[-1]
+    codes = _codes(metadata, selector, half // kept(type), by_halves=type in (".f16", ".bf16", ".tf32"))
+    return spread(matrix, codes[:, None], type)
+
+
+def spread(matrix: npt.NDArray[_Scalar], codes: Indices, type: str) -> npt.NDArray[_Scalar]:
+    """A whole matrix from half of its columns, and four bits for each chunk of each row."""
+    *rows, half = matrix.shape
+    chunk, _ = _CHUNKS.get(type, (4, 2))
     first, second = codes & 3, codes >> 2 & 3
     places: Indices
-    match kept:
+    match kept(type):
         case 1:
             places = first[..., None] >> 1
         case 2:
             places = np.stack([first, second], axis=-1)
         case _:  # pairs of elements
             places = np.stack([2 * first, 2 * first + 1, 2 * second, 2 * second + 1], axis=-1)
-    starts = chunk * np.arange(chunks, dtype=np.int64)[:, None]
-    columns: Indices = (starts + places).reshape(warps, rows, half)
-    found = np.zeros((warps, 1, rows, 2 * half), matrix.dtype)
-    np.put_along_axis(found[:, 0], columns, matrix[:, 0], axis=2)
+    starts = chunk * np.arange(codes.shape[-1], dtype=np.int64)[:, None]
+    columns: Indices = (starts + places).reshape(*rows, half)
+    found = np.zeros((*rows, 2 * half), matrix.dtype)
+    np.put_along_axis(found, columns, matrix, axis=-1)
     return found
+
+
+def kept(type: str) -> int:
+    """How many elements of a chunk are stored."""
+    return _CHUNKS.get(type, (4, 2))[1]
 
 
 _CHUNKS = {".tf32": (2, 1), ".s4": (8, 4), ".u4": (8, 4), ".e2m1 packed": (8, 4)}

@@ -10,7 +10,7 @@ from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.asynchronous.mbarrier_steps import TryWait, Wait
 from ptx_lsp.executor.instructions.access import Load
 from ptx_lsp.executor.instructions.atomic import Atomic
-from ptx_lsp.executor.machine.control import Block, Step
+from ptx_lsp.executor.machine.control import Block, Collective, Step
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.barriers import Party
@@ -51,8 +51,8 @@ def held(
         step, lanes = blocks[block].steps[0], wave.full_mask(groups[block])
         if isinstance(step.action, TryWait):
             yield f"at {step.action.missing(wave, lanes)}", Party(step, block, lanes)
-        else:
-            yield "at other threads of the warp", Party(step, block, lanes)
+        elif isinstance(step.action, Collective):
+            yield f"at {step.action.awaits(wave, lanes)}", Party(step, block, lanes)
 
 
 def going_round(

@@ -118,6 +118,8 @@ class Machine:
         pending = Pending.existing(run.wave)
         if pending is not None:
             pending.bulk.wait_all()
+        for state in run.wave.states.values():
+            state.ended()
         self._budget.spent = 0
         self._stuck.clear()
 

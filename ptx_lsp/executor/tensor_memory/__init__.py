@@ -1,0 +1,1 @@
+"""Tensor Memory and the tensor cores of the 5th generation: `tcgen05`."""
