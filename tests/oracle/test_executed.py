@@ -11,7 +11,7 @@ from tests.oracle.instructions.judge import sections
 
 _SAMPLE = 25
 LEAST = 95.0
-"""The share of forms in percent, those of a generation of tensor cores not counted."""
+"""The share of forms in percent."""
 
 
 @pytest.mark.parametrize("section", sections())

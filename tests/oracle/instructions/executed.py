@@ -189,11 +189,8 @@ def renewed(page: str) -> str:
 
 
 _LIST = "## What the executor does not run"
-TENSOR_CORES = ("tcgen05_memory", "tcgen05_mma", "wgmma")
-"""The sections of instructions that belong to one generation of tensor cores."""
 _WHY = {
     "fabric": "it sends to other devices; a launch has one",
-    "tcgen05": "tensor memory of one generation of tensor cores",
     "cp.async.bulk.tensor": "the manual tells of `.im2col::w` and `.im2col::w::128` in figures alone",
     "cp.reduce.async.bulk.tensor": "the manual tells of `.im2col_no_offs::w` in figures alone",
 }
@@ -226,13 +223,10 @@ def _section(part: str, counted: Mapping[str, list[Counted]]) -> str:
 
 def _total(counted: Mapping[str, list[Counted]]) -> str:
     """How many forms the executor runs."""
-    rows = [row for name, found in counted.items() if name not in TENSOR_CORES for row in found]
+    rows = [row for found in counted.values() for row in found]
     forms, refused = sum(row.forms for row in rows), sum(row.refused for row in rows)
     share = f"{100 * (forms - refused) / forms:.1f} %"
-    return (
-        f"The executor runs {forms - refused} of {forms} forms ({share}) in all their spellings, those of"
-        f" {', '.join(TENSOR_CORES)} not counted.\n\n"
-    )
+    return f"The executor runs {forms - refused} of {forms} forms ({share}) in all their spellings.\n\n"
 
 
 def _refusals(found: Iterable[Counted]) -> Iterator[str]:
