@@ -85,7 +85,7 @@ def test_misuse(body: str, message: str) -> None:
 
 
 def test_stores_are_seen_after_the_wait() -> None:
-    """A load before `tcgen05.wait::st` finds what was there before."""
+    """A load before `tcgen05.wait::st` finds what was there before, or in some orders the new value."""
     body = allocated(f"""
 	mov.u32 %r1, 5;
 	tcgen05.st.sync.aligned.32x32b.x1.b32 [%t1], {{%r1}};
@@ -95,7 +95,7 @@ def test_stores_are_seen_after_the_wait() -> None:
 	tcgen05.wait::ld.sync.aligned;
 	@%lead st.global.v2.b32 [%out], {{%r0, %r2}};""")
     assert run(body, 2).tolist() == [0, 5]
-    assert run(body, 2, seed=1).tolist() == [5, 5]
+    assert {tuple(run(body, 2, seed=seed).tolist()) for seed in range(1, 9)} == {(0, 5), (5, 5)}
 
 
 def test_pairs_of_blocks_allocate_together() -> None:
