@@ -25,6 +25,7 @@ examples:
   ptx-run saxpy.ptx --entry saxpy --grid 4 --block 256 --arg u32:1000 --arg f32:2 \\
       --arg f32[]:arange:1000 --arg f32[]:zeros:1000 --out 3
   ptx-run --launch saxpy.toml --check --profile
+  ptx-run saxpy.ptx --seeds 64   in 64 orders of threads, with all checks
   ptx-run saxpy.ptx              as specified by the `// ptx-run:` comments in the file
 
 exit status:
@@ -50,9 +51,11 @@ class Options(argparse.Namespace):
     atol: float
     shared: int | None
     seed: int | None
+    seeds: int | None
     limit: int | None
     seconds: float | None
     check: bool
+    weak: bool
     trace: int | None
     trace_lines: frozenset[int] | None
     trace_threads: list[tuple[int, ...]] | None
@@ -113,6 +116,10 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
         help="the seed of the schedule and of random buffers (default: 0)",
     )
     group.add_argument(
+        "--seeds", type=_positive, metavar="N",
+        help="check the kernel in N orders, from --seed on; each finding names a seed that replays it",
+    )
+    group.add_argument(
         "--limit", type=_count, metavar="COUNT",
         help="stop after this many instructions without a finished block (default: 8388608)",
     )
@@ -142,6 +149,11 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--check", action="store_true",
         help="report uninitialised reads, races, accesses outside a variable, and divergent barriers",
+    )
+    group.add_argument(
+        "--weak", action="store_true",
+        help="with --seeds or a --seed other than 0: also let loads see older values where nothing orders the "
+        "last write before them; implies --check",
     )
     group.add_argument(
         "--profile", action="store_true",
@@ -177,6 +189,13 @@ def _count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"`{text}` is not a non-negative integer")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    number = _count(text)
+    if not number:
+        raise argparse.ArgumentTypeError("expected a positive integer")
+    return number
 
 
 def _seconds(text: str) -> float:

@@ -111,6 +111,8 @@ def _finding(finding: Finding, path: str) -> Iterator[str]:
         count = finding.count or len(finding.lanes)
         more = f", and {count - 1} more" if count > 1 else ""
         yield f"  block {lane.block}, thread {lane.thread}{more}"
+    if finding.seed:
+        yield f"  seed {finding.seed}"
 
 
 def _finding_json(finding: Finding) -> Json:

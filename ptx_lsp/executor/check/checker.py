@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.bounds import VariableBounds
 from ptx_lsp.executor.check.callees import Callees
@@ -14,11 +16,13 @@ from ptx_lsp.executor.check.memory import UninitializedMemory
 from ptx_lsp.executor.check.mismatch import BarrierMismatch
 from ptx_lsp.executor.check.races.race_report import RaceReport
 from ptx_lsp.executor.check.races.races import Races
+from ptx_lsp.executor.check.races.weak_memory import WeakMemory
 from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.variables import Variables
+from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.observer import Observers
@@ -28,11 +32,15 @@ from ptx_lsp.executor.machine.wave import Wave
 class Checker(Observers):
     """Runs all checks of this package; `findings` has the results."""
 
-    def __init__(self) -> None:
-        self._findings = Findings()
+    def __init__(self, usages: Usages | None = None, weak: Random | None = None) -> None:
+        """`usages` are those of an earlier launch of the same kernel. `weak` chooses which loads see older
+        values.
+        """
+        self._findings = Findings(usages)
         self._step: Step | None = None
         variables, rounds = Variables(), Rounds()
-        synchronization = Synchronization(self._findings)
+        self.weak = None if weak is None else WeakMemory(weak)
+        synchronization = Synchronization(self._findings, self.weak)
         super().__init__((
             variables,
             rounds,
@@ -47,8 +55,13 @@ class Checker(Observers):
             Returns(self._findings),
             Callees(self._findings),
             synchronization,
+            *(() if self.weak is None else (self.weak,)),
             Races(RaceReport(self._findings, variables), synchronization),
         ))
+
+    @property
+    def usages(self) -> Usages:
+        return self._findings.usages
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -19,9 +19,10 @@ _MOST_LANES = 32
 class Findings:
     """The findings of a launch, in the order in which they first occurred."""
 
-    def __init__(self) -> None:
+    def __init__(self, usages: Usages | None = None) -> None:
+        """`usages` are those of an earlier launch of the same kernel."""
         self._found: dict[tuple[object, ...], Finding] = {}
-        self.usages = Usages()
+        self.usages = Usages() if usages is None else usages
 
     def all(self) -> tuple[Finding, ...]:
         return tuple(self._found.values())

@@ -18,6 +18,7 @@ from ptx_lsp.executor.check.races.memory_order import (
     releases,
     scope,
 )
+from ptx_lsp.executor.check.races.weak_memory import WeakMemory
 from ptx_lsp.executor.check.shadow_access import MemoryUse, turns
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.instrumentation.usage import Usage
@@ -32,11 +33,11 @@ from ptx_lsp.executor.machine.wave import Wave
 class Synchronization(Observer):
     """Tracks the happens-before order of a launch."""
 
-    def __init__(self, findings: Findings, *, sequential: bool = False) -> None:
-        """`sequential`: whether the order of `fence.sc` counts (`VectorClocks`)."""
+    def __init__(self, findings: Findings, weak: WeakMemory | None = None) -> None:
+        """`weak`: memory in which loads may see older values. There the order of `fence.sc` counts, too."""
         self._findings = findings
         self._order: VectorClocks | None = None
-        self._sequential = sequential
+        self._weak = weak
         self._scopes: set[Scope] = set()
 
     @property
@@ -49,7 +50,9 @@ class Synchronization(Observer):
         self._scopes = {scope(usage) for usage in usages if _has_scope(usage)}
 
     def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
-        self._order = VectorClocks(shape, self._scopes, sequential=self._sequential)
+        self._order = VectorClocks(shape, self._scopes, sequential=self._weak is not None)
+        if self._weak is not None:
+            self._weak.follow(self._order)
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self.order.now += 1
@@ -64,8 +67,7 @@ class Synchronization(Observer):
         elif isinstance(step.action, Barrier | ClusterBarrier):
             self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
         elif usage.opcode == "bar" and ".warp" in usage.modifiers:
-            awaited = step.action.awaited(wave, mask) if isinstance(step.action, Warp) else mask
-            self.order.warp(wave, awaited, mask)
+            self._warp(wave, step, mask)
 
     def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         if number is None:
@@ -86,8 +88,22 @@ class Synchronization(Observer):
             lanes = np.flatnonzero(mask & (numbers == number))
             self.order.arrive(self.order.threads(wave, lanes), number)
 
+    def _warp(self, wave: Wave, step: Step, mask: Bools) -> None:
+        """Threads synchronise with those that they name."""
+        masks = step.action.masks(wave) if isinstance(step.action, Warp) else None
+        if not isinstance(step.action, Warp) or masks is None:
+            self.order.warp(wave, mask, mask)
+            return
+        masks = np.broadcast_to(masks, wave.shape)
+        for value in np.unique(masks[mask]).tolist():
+            here = mask & (masks == value)
+            self.order.warp(wave, step.action.awaited(wave, here), here)
+
     def acquire(self, use: MemoryUse, usage: Usage) -> None:
         """Threads have accessed a location with a strong access."""
+        stale = None if self._weak is None else self._weak.stale(use.access)
+        if stale is not None:
+            use = replace(use, threads=use.threads[~stale], cells=use.cells[~stale])
         if use.access.use != "write":
             locations = use.shadow.locations(use.cells[:, 0])
             self.order.acquire(use.threads, locations, fence=not acquires(usage), scope=use.scope)

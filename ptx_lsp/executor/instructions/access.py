@@ -33,7 +33,10 @@ class Load:
         self.dtypes = dtypes
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        addresses, lanes = active(wave, self.address, mask)
+        if self.spaces.older is None:
+            addresses, lanes = active(wave, self.address, mask)
+        else:
+            addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         size = self.element.itemsize * len(self.destinations)
         read = self._reader(wave, addresses, lanes, size)
         for at, number in enumerate(self.destinations):
@@ -57,6 +60,8 @@ class Load:
         if rows is not None:
             return lambda at: _columns(rows, element, addresses, at)
         found = self.spaces.resolve(wave, addresses, self.space, size, lanes)
+        if self.spaces.older is not None:
+            found = self.spaces.older.older(wave, found)
         return lambda at: gather(found, shape, element, at)
 
 

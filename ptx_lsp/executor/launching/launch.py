@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
 from ptx_lsp.containers.error import ContainerError
 from ptx_lsp.containers.registry import read_address
-from ptx_lsp.executor.check.checker import Checker
-from ptx_lsp.executor.decoding.decode import decode
-from ptx_lsp.executor.launching.launch_request import launch_config_of
-from ptx_lsp.executor.launching.parameters import Value, parameters
-from ptx_lsp.executor.machine.address_resolution import Spaces
-from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.launching.explore import explore
+from ptx_lsp.executor.launching.parameters import Value
+from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
-from ptx_lsp.executor.machine.memory import Memory, bytes_of
-from ptx_lsp.executor.machine.observer import Observer, combined
-from ptx_lsp.executor.machine.register_file import RegisterLayout
+from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.texture import Opaque
-from ptx_lsp.executor.scheduling.convergence_groups import Budget
-from ptx_lsp.executor.scheduling.machine import Machine, Progress
-from ptx_lsp.executor.textures.handles import bound
+from ptx_lsp.executor.scheduling.machine import Progress
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.model.module import Module
 
-_WORKSPACE_BYTES = 256
 LIMIT = 1 << 23
 """The instruction limit: a thread that runs a loop a million times executes a few million instructions."""
 
@@ -45,8 +34,10 @@ def launch(
     limit: int = LIMIT,
     seconds: float = math.inf,
     seed: int = 0,
+    seeds: int = 0,
     cluster: int | Sequence[int] | None = None,
     check: bool = False,
+    weak: bool = False,
     observers: Sequence[Observer] = (),
     progress: Progress | None = None,
     bind: Mapping[str, Opaque] | None = None,
@@ -60,15 +51,18 @@ def launch(
     does not fix them (`.reqnctapercluster`). `bind` maps variable names to textures, samplers and surfaces;
     these can also be arguments.
 
-    The `seed` selects the order in which threads are scheduled. `observers` receive all events. Raises
-    ExecutionError if the launch does not match the kernel or the kernel fails. It is also raised after
+    The `seed` selects the order in which threads are scheduled. With `seeds` the kernel is checked in so many
+    orders, from `seed` on, each with the same arguments; arrays hold the results of the first. With `weak`,
+    and a seed other than 0, loads may see older values where nothing orders the last write before them.
+    `observers` receive all events.
+
+    Raises ExecutionError if the launch does not match the kernel or the kernel fails. It is also raised after
     `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included.
 
     `progress` is called periodically with the number of finished blocks, of all blocks, and of executed
     instructions. With `check`, the findings are returned, without duplicates in the order in which they
     occurred. If the kernel fails, the ExecutionError has them, with the failure last.
     """
-    budget = Budget(limit, time.monotonic() + seconds)
     if shared_bytes < 0:
         raise ExecutionError(f"cannot allocate {shared_bytes} bytes of shared memory", "launch")
     module = _module(_text(source))
@@ -77,47 +71,16 @@ def launch(
         names = ", ".join(f"`{f.name}`" for f in module.functions if f.is_kernel)
         message = f"kernel `{entry}` does not exist; the kernels are {names or 'none'}"
         raise ExecutionError(message, "launch")
-    memory = Memory(is_narrow=module.stated_address_size != 64)
-    image = ModuleMemory(module, kernel, memory, shared_bytes)
-    checker = Checker() if check else None
-    observer = combined((checker, *observers) if checker is not None else observers)
-    opaque = bound(kernel, image, bind or {})
-    spaces = Spaces(memory, parameters(kernel, image, memory, opaque, args), observer)
-    spaces.opaque = opaque
-    frame = RegisterLayout()
-    blocks = decode(kernel, frame, image, spaces, budget, is_fine=seed != 0)
-    shape = launch_config_of(kernel, image, grid, block, cluster, shared_bytes)
-    shape = replace(shape, workspace=_workspace(frame, memory))
-    if observer is not None:
-        observer.decoded(blocks)
-        observer.launched(shape, image, memory)
-    try:
-        machine = Machine(blocks, frame, shape, memory, budget, observer, seed=seed)
-        machine.run(progress)
-    except MemoryError as error:
-        raise ExecutionError(
-            "the host does not have enough memory for this launch", "limit"
-        ) from error
-    except ExecutionError as error:
-        if checker is not None:
-            checker.stopped(error)
-            error.findings = checker.findings
-        raise
-    finally:
-        if observer is not None:
-            observer.ended()
-    return checker.findings if checker is not None else ()
-
-
-def _workspace(frame: RegisterLayout, memory: Memory) -> int:
-    """The address of the grid's workspace where the kernel asks for it: its size, and the word in which
-    `grid.sync()` of cooperative groups counts the blocks that have come (CUDA's `driver_abi.h`).
-    """
-    if not {"%envreg1", "%envreg2"} & frame.specials.keys():
-        return 0
-    workspace = np.zeros(_WORKSPACE_BYTES // 4, np.uint32)
-    workspace[0] = _WORKSPACE_BYTES
-    return memory.add("the workspace of the grid", bytes_of(workspace))
+    options = LaunchOptions(
+        grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or seeds > 0, weak, observers,
+        progress, bind or {},
+    )
+    if seeds:
+        return explore(module, kernel, options, seed, seeds)
+    run = PreparedLaunch(module, kernel, options, is_fine=seed != 0).run(Schedule(seed))
+    if run.error is not None:
+        raise run.error
+    return run.findings
 
 
 def _text(source: str | Path) -> str:

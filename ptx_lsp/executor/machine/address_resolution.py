@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -48,6 +49,17 @@ class ResolvedAddress:
     buffer: Buffer | None = None
 
 
+Resolved = list[tuple[ResolvedAddress, Bools | None]]
+
+
+class OlderValues(Protocol):
+    """Older values of memory that loads may still see."""
+
+    def older(self, wave: Wave, found: Resolved) -> Resolved:
+        """The places of a load; where lanes see something older, places that have that."""
+        ...
+
+
 class Spaces:
     """The address spaces of a launch."""
 
@@ -57,6 +69,8 @@ class Spaces:
         self.memory = memory
         self.parameters = parameters
         self.observer = observer
+        self.older: OlderValues | None = None
+        """None: loads see what was written last."""
         self.opaque: dict[int, Opaque] = {}
         """Textures, samplers and surfaces by their handles."""
         parameters.setflags(write=False)

@@ -19,7 +19,7 @@ class Lane(NamedTuple):
 
 
 Severity = Literal["error", "note"]
-_NOTES = frozenset(("division-by-zero",))
+_NOTES = frozenset(("division-by-zero", "schedule-dependent"))
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Finding:
 
     `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `division-by-zero`, `race`,
     `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`, `cp.async-not-waited`,
-    `early-arrival`, `missing-proxy-fence`, `noreturn`, `undescribed-callee`, or that of an ExecutionError.
+    `early-arrival`, `missing-proxy-fence`, `noreturn`, `undescribed-callee`, `schedule-dependent`, or that of
+    an ExecutionError.
     `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the
     first threads concerned, at most 32, and `count` is how many there were. `address` is in the state space
     `space`, `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.
@@ -45,6 +46,8 @@ class Finding:
     variable: str = ""
     other_line: int = 0
     other_lane: Lane | None = None
+    seed: int = 0
+    """A seed with which it occurs."""
 
     @property
     def severity(self) -> Severity:
@@ -55,7 +58,7 @@ class ExecutionError(Exception):
     """A kernel could not be run, or not to its end.
 
     `line` counts from 1 and is 0 where no instruction is to blame; `lanes` are the threads concerned, at
-    most 32 of them. `findings` is what checks found until then, this error included.
+    most 32 of them. `findings` is what checks found until then, this error included, `seed` the run's.
     """
 
     def __init__(
@@ -67,3 +70,4 @@ class ExecutionError(Exception):
         self.line = line
         self.lanes = lanes
         self.findings: tuple[Finding, ...] = ()
+        self.seed = 0

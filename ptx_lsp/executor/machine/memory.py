@@ -91,6 +91,15 @@ class Memory:
             self._heap = Heap(self.add("heap", np.zeros(size, np.uint8)))
         return self._heap
 
+    def snapshot(self) -> list[tuple[Bytes, Bytes]]:
+        """The writable buffers, each with a copy of its contents."""
+        return [(one.data, one.data.copy()) for one in self._buffers if one.data.flags.writeable]
+
+    def reset_heap(self) -> None:
+        """Nothing is allocated."""
+        if self._heap is not None:
+            self._heap.used = 0
+
     def find(self, address: int) -> Buffer | None:
         """The buffer at an address."""
         index = bisect_right(self._buffers, address, key=lambda buffer: buffer.base) - 1

@@ -97,6 +97,10 @@ class Observers(Observer):
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = tuple(observers)
 
+    def exchange(self, observers: Sequence[Observer]) -> None:
+        """Others take their places."""
+        self._observers = tuple(observers)
+
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         for one in self._observers:
             one.decoded(blocks)

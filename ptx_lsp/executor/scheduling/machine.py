@@ -41,7 +41,7 @@ class Machine:
         budget: Budget,
         observer: Observer | None = None,
         *,
-        seed: int = 0,
+        schedule: Schedule | None = None,
     ) -> None:
         self._blocks = blocks
         self._frame = frame
@@ -49,7 +49,7 @@ class Machine:
         self._memory = memory
         self._budget = budget
         self._observer = observer
-        self._schedule = Schedule(seed)
+        self._schedule = Schedule() if schedule is None else schedule
         self._starts = ClusterQueue(shape, self._schedule, cancels=_cancels(blocks))
         self._runs: deque[Scheduler] = deque()
         self._slices = 0

@@ -49,6 +49,7 @@ class Schedule:
     """The order of a launch."""
 
     def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
         self._random = random.Random(seed) if seed else None
         self.order: Order | None = None
         """None: groups that stand first go on, as long as they can."""

@@ -1,0 +1,151 @@
+"""A kernel with its arguments and memory, decoded once and run with one seed or with several."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+import numpy as np
+
+from ptx_lsp.executor.check.checker import Checker
+from ptx_lsp.executor.decoding.decode import decode
+from ptx_lsp.executor.instrumentation.usage import Usages
+from ptx_lsp.executor.launching.launch_request import launch_config_of
+from ptx_lsp.executor.launching.parameters import Value, parameters
+from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, bytes_of
+from ptx_lsp.executor.machine.observer import Observer, Observers
+from ptx_lsp.executor.machine.register_file import RegisterLayout
+from ptx_lsp.executor.machine.texture import Opaque, Surface
+from ptx_lsp.executor.scheduling.convergence_groups import Budget
+from ptx_lsp.executor.scheduling.machine import Machine, Progress
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.executor.textures.handles import bound
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+
+_WORKSPACE_BYTES = 256
+
+
+@dataclass(frozen=True)
+class LaunchOptions:
+    """The parameters of `launch` that are the same in all of its runs."""
+
+    grid: int | Sequence[int]
+    block: int | Sequence[int]
+    args: Sequence[Value] = ()
+    shared_bytes: int = 0
+    limit: int = 0
+    seconds: float = math.inf
+    cluster: int | Sequence[int] | None = None
+    check: bool = False
+    weak: bool = False
+    observers: Sequence[Observer] = ()
+    progress: Progress | None = None
+    bind: Mapping[str, Opaque] = field(default_factory=dict[str, Opaque])
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run with a seed: what the checks found, and the error that ended it."""
+
+    seed: int
+    findings: tuple[Finding, ...]
+    error: ExecutionError | None
+
+
+class PreparedLaunch:
+    """A launch that can be run. Memory is as the last run left it, until `restore`."""
+
+    def __init__(
+        self, module: Module, kernel: Function, options: LaunchOptions, *, is_fine: bool = False
+    ) -> None:
+        """`is_fine`: threads may be interrupted before each access to memory (`decode`)."""
+        self._options = options
+        self._deadline = time.monotonic() + options.seconds
+        self._memory = memory = Memory(is_narrow=module.stated_address_size != 64)
+        self._image = ModuleMemory(module, kernel, memory, options.shared_bytes)
+        self._observers = Observers(()) if options.check or options.observers else None
+        opaque = bound(kernel, self._image, options.bind)
+        given = parameters(kernel, self._image, memory, opaque, options.args)
+        self._spaces = spaces = Spaces(memory, given, self._observers)
+        spaces.opaque = opaque
+        self._frame = RegisterLayout()
+        budget = Budget(options.limit, self._deadline)
+        self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
+        shape = launch_config_of(
+            kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes
+        )
+        self.shape = replace(shape, workspace=_workspace(self._frame, memory))
+        self._usages: Usages | None = None
+        self._surfaces = [bytes_of(one.array) for one in opaque.values() if isinstance(one, Surface)]
+        self.saved: list[tuple[Bytes, Bytes]] = []
+        """All that a run may write, with copies of the contents before."""
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        return self._memory.buffers
+
+    def save(self) -> None:
+        """Keeps the contents of memory, to be restored."""
+        self.saved = [*self._memory.snapshot(), *((one, one.copy()) for one in self._surfaces)]
+
+    def restore(self) -> None:
+        """Puts the saved contents back."""
+        for data, before in self.saved:
+            data[:] = before
+        self._memory.reset_heap()
+
+    def run(self, schedule: Schedule) -> Run:
+        """Runs the kernel. Only errors of the host are raised."""
+        options, seed = self._options, schedule.seed
+        is_weak = options.weak and bool(seed)
+        checker = Checker(self._usages, Random(seed) if is_weak else None) if options.check else None
+        self._spaces.older = None if checker is None else checker.weak
+        observer = self._observers
+        if observer is not None:
+            observer.exchange((*((checker,) if checker is not None else ()), *options.observers))
+            observer.decoded(self.blocks)
+            observer.launched(self.shape, self._image, self._memory)
+        failure: ExecutionError | None = None
+        try:
+            budget = Budget(options.limit, self._deadline)
+            machine = Machine(
+                self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule
+            )
+            machine.run(options.progress)
+        except MemoryError as error:
+            raise ExecutionError(
+                "the host does not have enough memory for this launch", "limit"
+            ) from error
+        except ExecutionError as error:
+            failure = error
+            failure.seed = seed
+            if checker is not None:
+                checker.stopped(error)
+        finally:
+            if observer is not None:
+                observer.ended()
+        findings: tuple[Finding, ...] = ()
+        if checker is not None:
+            self._usages = checker.usages
+            findings = tuple(replace(one, seed=seed) for one in checker.findings)
+        if failure is not None:
+            failure.findings = findings
+        return Run(seed, findings, failure)
+
+
+def _workspace(frame: RegisterLayout, memory: Memory) -> int:
+    """The address of the grid's workspace where the kernel asks for it: its size, and the word in which
+    `grid.sync()` of cooperative groups counts the blocks that have come (CUDA's `driver_abi.h`).
+    """
+    if not {"%envreg1", "%envreg2"} & frame.specials.keys():
+        return 0
+    workspace = np.zeros(_WORKSPACE_BYTES // 4, np.uint32)
+    workspace[0] = _WORKSPACE_BYTES
+    return memory.add("the workspace of the grid", bytes_of(workspace))
