@@ -152,8 +152,8 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--weak", action="store_true",
-        help="with --seeds or a --seed other than 0: loads may see older values where nothing orders the last "
-        "write before them; implies --check",
+        help="with --seeds or a --seed other than 0: loads may see older values where nothing orders the "
+        "last write before them; implies --check",
     )
     group.add_argument(
         "--profile", action="store_true",
