@@ -11,7 +11,9 @@ What holds in the machine code of ptxas 13.5 for sm_75 to sm_120:
    that are live across the call, with a pair for the return address.
 4. Values are kept across a call of a `.noreturn` function too, as if it returned. From sm_90 on, a few are
    not.
-5. `nvdisasm -plr` counts all registers that a callee may overwrite as live at the call.
+5. In a debug build, all calls follow the ABI (1). The registers of PTX that are live across a call keep
+   registers of their own, with gaps, and so does the descriptor of global memory from sm_80 on.
+6. `nvdisasm -plr` counts all registers that a callee may overwrite as live at the call.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from analyses.instructions.opcode_index import instructions_matching
 from analyses.registers.list_scheduling import most_registers
 from analyses.registers.machine_instructions import machine_instructions
 from analyses.registers.machine_kind import has_slow_path
+from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
@@ -49,6 +52,9 @@ _LOCAL_USED: Final = 20
 """The least at the calls of a function with local variables: as a rule, it is not optimised."""
 _SYSTEM_CALLS: Final = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 _PRESERVING: Final = 80
+_DESCRIPTOR: Final = 2
+_DENSE: Final = 12
+"""How many values a debug build keeps below R32."""
 _FORGETTING: Final = 90
 _FORGOTTEN: Final = 3
 _PEAK_OF_CALLEE: Final = 22
@@ -69,6 +75,18 @@ class CallRegisters(NamedTuple):
 def call_registers(function: Function, target: Target) -> CallRegisters:
     """The registers that the calls of `function` need; none without calls."""
     return _Calls(target).of_function(function)
+
+
+def debug_call_registers(function: Function, target: Target) -> CallRegisters:
+    """The registers that the calls of `function` need in a debug build (5)."""
+    numbers = {step.number for step in _call_steps(function)}
+    if not numbers:
+        return CallRegisters()
+    across = register_pressure(function).across(numbers)
+    across += _DESCRIPTOR if target.number >= _PRESERVING else 0
+    banks = max(0, -(-(across - _DENSE) // (_HALF - 1)))
+    live, used = _by_abi(across - (_HALF - 1) * banks, True)
+    return CallRegisters(live + (2 * _HALF - 1) * banks, used + _BANK * banks)
 
 
 class _Calls:

@@ -14,6 +14,8 @@ _COPIES: Final = {
     "cvt.u64.u32": "WIDENED", "cvt.s64.s32": "WIDENED", "cvt.u32.u64": "NARROWED", "cvt.s32.s64": "NARROWED",
     "add.s64": "OFFSET", "add.u64": "OFFSET", "add.s32": "OFFSET", "add.u32": "OFFSET", "shl.b64": "SCALED",
 }  # fmt: skip
+_MOST_OF_ATOMIC: Final = 3
+"""See `atomic_expansion`."""
 
 
 class Coalescing(IntEnum):
@@ -55,6 +57,8 @@ def coalescing(shape: Shape) -> Coalescing:
 @lru_cache(maxsize=1 << 15)
 def most_additional_registers(shape: Shape) -> int:
     """The most registers that an instruction of a shape needs besides its operands."""
+    if shape.opcode in ("atom", "red"):
+        return _MOST_OF_ATOMIC
     scratch = max(scratch_registers(shape.spelling, by_constant) for by_constant in (False, True))
     return scratch + _most_constants(shape)
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from analyses._flow import DependenceGraph, Operands
+from analyses.registers.atomic_expansion import atomic_scratch
 from analyses.registers.dependence import dependence_graph
 from analyses.registers.machine_instructions import materialised_constants
 from analyses.registers.machine_kind import scratch_registers
@@ -19,6 +20,7 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 _SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt", "mul", "mad"})
+_ATOMIC: Final = frozenset({"atom", "red"})
 _WITH_MORE: Final = _SEQUENCES | {"st"}
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 
@@ -57,16 +59,32 @@ def region_code(left: VirtualRegisters, operands: Operands, live_out: frozenset[
     """The machine instructions with these operands."""
     flow, numbers = left.code.flow, operands.numbers
     is_sum = bytes([flow.kinds[number].shape.spelling in _SUMS for number in numbers])
-    additional = additional_registers(left, numbers)
+    additional = additional_registers(left, numbers, live_out)
     return RegionCode(operands, additional, is_sum, dependence_graph(flow, operands), live_out)
 
 
-def additional_registers(left: VirtualRegisters, numbers: Sequence[int]) -> list[int]:
-    """The registers that each instruction needs besides its operands."""
-    kinds = left.code.flow.kinds
-    return [
+def additional_registers(
+    left: VirtualRegisters, numbers: Sequence[int], live_out: frozenset[int] | None = None
+) -> list[int]:
+    """The registers that each instruction needs besides its operands, at most if it is unknown what is live
+    after the region.
+    """
+    flow = left.code.flow
+    kinds = flow.kinds
+    found = [
         _additional(left, number) if kinds[number].opcode in _WITH_MORE else 0 for number in numbers
     ]
+    atomics = [at for at, number in enumerate(numbers) if kinds[number].opcode in _ATOMIC]
+    if atomics:
+        read = {register for number in numbers for register in flow.uses[number]}
+        for at in atomics:
+            number = numbers[at]
+            is_read = live_out is None or any(
+                register in read or not live_out.isdisjoint(left.code.of_registers[register])
+                for register in flow.defs[number]
+            )
+            found[at] = atomic_scratch(left, flow.body.instructions[number], is_read)
+    return found
 
 
 def _additional(left: VirtualRegisters, number: int) -> int:

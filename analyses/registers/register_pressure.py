@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Final, TypeAlias
 
@@ -47,6 +47,17 @@ class Pressure:
         larger = max(before, after, key=lambda live: sum(sizes[one] for one in live))
         ordered = sorted(larger, key=lambda one: (-sizes[one], one))
         return tuple(flow.registers[one] for one in ordered)
+
+    def across(self, instructions: Collection[int]) -> int:
+        """The most units of registers that are live before and after one of these instructions."""
+        live, registers = self.liveness, self.liveness.instructions.registers
+        found = 0
+        for block in {live.cfg.block_of[number] for number in instructions} & live.cfg.reached:
+            for step, after in live.backward(block):
+                if step.number in instructions:
+                    kept = [one for one in after if one not in step.defs]
+                    found = max(found, _count(kept, registers)[0])
+        return found
 
 
 @fact

@@ -11,7 +11,7 @@ ptxas's register allocation is not public. The simulation lowers the code as mac
 3. Values that are live across calls need other registers than those that the callee overwrites
    (`call_registers`).
 4. In a debug build (`.target debug`) nothing is optimised. Every PTX value has its own register, and some
-   more are needed, especially with calls.
+   more are needed.
 5. `used` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits must
    be aligned and two are always added. With small blocks, registers are plentiful and ptxas uses more.
 6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from analyses.control_flow.call_graph import call_graph_node
 from analyses.occupancy.launch_bounds import LaunchBounds, directives_of, launch_bounds_of
-from analyses.registers.call_registers import call_registers
+from analyses.registers.call_registers import call_registers, debug_call_registers
 from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
+from analyses.registers.machine_kind import scratch_registers
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.scheduling_limit import scheduling_limit
 from analyses.registers.straight_line_regions import straight_line_regions
@@ -51,8 +51,7 @@ Spread = Literal["singles", "pairs", "matrix", "small block", "debug"]
 class Calibration(NamedTuple):
     """The measured constants, all in registers."""
 
-    debug: int = 6
-    debug_with_calls: int = 13
+    debug: int = 4
     singles: int = 3
     pairs: int = 4
     matrix: int = 6
@@ -97,11 +96,10 @@ def simulated_registers(
     if target is None or target.number not in LIMITS:
         return None
     bounds = launch_bounds_of(target, directives_of(function), maxrregcount)
-    made = call_graph_node(function)
     if _is_debug(function):
         limit = bounds.register_limit
-        above = CALIBRATED.debug_with_calls if made.callees else CALIBRATED.debug
-        least = peak = register_pressure(function).peak + above
+        least = peak = _debug_peak(function)
+        at_calls = debug_call_registers(function, target)
     else:
         is_banked = target.number < _LOADS_CONSTANTS
         regions = straight_line_regions(function)
@@ -109,12 +107,21 @@ def simulated_registers(
         shared = shared_bytes(function) or 0
         limit = scheduling_limit(bounds, shared, least) - _STACK_POINTER
         peak = most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
-    at_calls = call_registers(function, target)
+        at_calls = call_registers(function, target)
     kind = spread(function, target)
     used = max(peak + CALIBRATED.above(kind), at_calls.used)
     peak = max(peak, at_calls.live)
     cap = bounds.register_limit
     return SimulatedRegisters(target, bounds, kind, least, limit, min(peak, cap), min(used, cap))
+
+
+def _debug_peak(function: Function) -> int:
+    """The registers that are live at once in a debug build, without calls (4)."""
+    pressure = register_pressure(function).peak
+    if not pressure:
+        return _STACK_POINTER
+    scratch = (scratch_registers(shape.spelling, False) for shape in shape_counts(function).counts)
+    return pressure + CALIBRATED.debug + max(scratch, default=0)
 
 
 def spread(function: Function, target: Target) -> Spread:

@@ -7,6 +7,7 @@ from statistics import median
 import pytest
 
 from analyses.control_flow.dominance import dominance
+from analyses.registers.call_registers import call_registers
 from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
 from analyses.registers.register_pressure import register_pressure
@@ -182,3 +183,59 @@ def test_accuracy_on_the_recorded_kernels() -> None:
     assert median(used) <= 0.12
     assert median(peak) <= 0.15
     assert inside >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("body", "additional"),
+    [
+        ("red.global.add.u32 [%d1], 1;", 1),
+        ("atom.global.add.u32 %r1, [%d1+8], %r2;", 1),  # its result is not read
+        ("atom.global.add.u32 %r1, [%d1+8], 1; st.global.u32 [%d2], %r1;", 2),
+        ("atom.global.add.u32 %r1, [%d1], %r2; st.global.u32 [%d2], %r1;", 3),
+        ("atom.global.max.u32 %r1, [%d1], %r2; st.global.u32 [%d2], %r1;", 0),
+        ("atom.global.max.u32 %r1, [%d1], %r2;", 1),
+        ("red.global.add.u32 [%d2], 1;", 0),  # at addresses that differ
+        ("red.global.add.f32 [%d1], %f1;", 0),
+        ("red.shared.add.f64 [%r1], %d5;", 2),  # a loop
+        ("atom.shared.cas.b64 %d3, [%r1], %d4, %d5;", 0),
+    ],
+)
+def test_atomic_operations_need_more(body: str, additional: int) -> None:
+    loaded = "ld.param.u64 %d1, [a]; ld.volatile.global.u64 %d2, [%d1]; ld.volatile.global.u32 %r2, [%d1];"
+    region = straight_line_regions(kernel(loaded + body))[0]
+    assert max(region.code.additional) == additional
+
+
+@pytest.mark.parametrize(
+    ("count", "called", "live", "used"),
+    [
+        (3, "vprintf", 18, 24),  # in R16 to R31
+        (20, "vprintf", 35, 39),
+        (20, "extern", 43, 47),  # in the upper four of each eight registers from R36 on
+    ],
+)
+def test_values_that_are_live_across_a_call(count: int, called: str, live: int, used: int) -> None:
+    loads = "".join(f"ld.volatile.global.u32 %r{n}, [a+{n}];\n" for n in range(count))
+    stores = "".join(f"st.volatile.global.u32 [a], %r{n};\n" for n in range(count))
+    text = (
+        f"{HEAD}.extern .func vprintf;\n.extern .func extern;\n.global .b32 a;\n"
+        f".entry k() {{ {REGISTERS} {loads} call {called}; {stores} ret; }}\n"
+    )
+    target = parse_target("sm_90")
+    assert target is not None
+    assert call_registers(Module.parse(text).definitions["k"], target) == (live, used)
+
+
+def test_values_across_a_call_of_a_debug_build() -> None:
+    loads = "".join(f"ld.volatile.global.u32 %r{n}, [a+{n}];\n" for n in range(30))
+    stores = "".join(f"st.volatile.global.u32 [a], %r{n};\n" for n in range(30))
+    text = (
+        f"{HEAD.replace('sm_90', 'sm_90, debug')}.extern .func f;\n.global .b32 a;\n"
+        f".entry k() {{ {REGISTERS} {loads} CALL {stores} ret; }}\n"
+    )
+    kernels = [Module.parse(text.replace("CALL", call)).definitions["k"] for call in ("", "call f;")]
+    without, across = (estimated_registers(one) for one in kernels)
+    assert without is not None
+    assert across is not None
+    assert without.peak_live < 40  # their registers, and few more
+    assert across.peak_live > 60  # spread over the registers that a callee preserves
