@@ -11,11 +11,19 @@ from typing import Final
 from ptx_lsp.isa.matching.shape import Shape
 
 _COPIES: Final = {
-    "cvt.u64.u32": "WIDENED", "cvt.s64.s32": "WIDENED", "cvt.u32.u64": "NARROWED", "cvt.s32.s64": "NARROWED",
     "add.s64": "OFFSET", "add.u64": "OFFSET", "add.s32": "OFFSET", "add.u32": "OFFSET", "shl.b64": "SCALED",
+    "shr.u64": "HALF", "cvt.rn.f16.f32": "PACKED", "cvt.rn.bf16.f32": "PACKED",
 }  # fmt: skip
 _MOST_OF_ATOMIC: Final = 3
 """See `atomic_expansion`."""
+_WIDTHS: Final = {"u8": 8, "s8": 8, "u16": 16, "s16": 16, "u32": 32, "s32": 32, "u64": 64, "s64": 64}
+_WORD: Final = 32
+_MODIFIED_BY: Final = {
+    "neg": frozenset({"add", "sub", "fma", "min", "max", "mul", "setp", "rcp", "ex2", "sin", "cos"}),
+    "abs": frozenset({"add", "sub", "min", "max", "setp", "rcp", "lg2", "sqrt", "rsqrt"}),
+    "not": frozenset({"and", "or", "xor"}),
+}
+_INTEGER_NEGATION: Final = frozenset({"add", "sub"})
 
 
 class Coalescing(IntEnum):
@@ -34,6 +42,14 @@ class Coalescing(IntEnum):
     """A register and a constant, folded into addresses."""
     SCALED = 7
     """An index that is scaled when it is added to an address."""
+    MODIFIED = 8
+    """Negated, complemented or absolute, by an operand modifier of the instructions that read it."""
+    HALF = 9
+    """The upper half, shifted down."""
+    PACKED = 10
+    """Converted by the instruction that packs it."""
+    EXTENDED = 11
+    """Extended with its sign, by the load that it comes from."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -48,10 +64,36 @@ def coalescing(shape: Shape) -> Coalescing:
             return Coalescing.PARAMETER
         case "mul" if shape.spelling.startswith("mul.wide"):
             return Coalescing.SCALED
-        case "cvt" | "add" | "shl" if shape.spelling in _COPIES:
+        case "cvt" | "add" | "shl" | "shr" if shape.spelling in _COPIES:
             return Coalescing[_COPIES[shape.spelling]]
+        case "cvt":
+            return _of_conversion(shape.spelling)
+        case "neg" | "abs" | "not" if modifiable_by(shape.spelling):
+            return Coalescing.MODIFIED
         case _:
             return Coalescing.NONE
+
+
+def _of_conversion(spelling: str) -> Coalescing:
+    """How a conversion between integers may share virtual registers."""
+    to, _, of = spelling.removeprefix("cvt.").partition(".")
+    if to not in _WIDTHS or of not in _WIDTHS:
+        return Coalescing.NONE
+    if _WIDTHS[to] > _WORD:
+        return Coalescing.WIDENED if _WIDTHS[of] <= _WORD else Coalescing.NONE
+    is_extended = of.startswith("s") and _WIDTHS[of] < _WIDTHS[to]
+    return Coalescing.EXTENDED if is_extended else Coalescing.NARROWED
+
+
+@lru_cache(maxsize=4096)
+def modifiable_by(spelling: str) -> frozenset[str]:
+    """The opcodes of which an operand may be the result of `neg`, `abs` or `not` at no cost."""
+    opcode, _, type = spelling.partition(".")
+    if opcode == "neg" and type.startswith("s"):
+        return _INTEGER_NEGATION if type == "s32" else frozenset()
+    if (opcode == "abs" and type.startswith("s")) or type in ("b64", "pred"):
+        return frozenset()
+    return _MODIFIED_BY[opcode]
 
 
 @lru_cache(maxsize=1 << 15)

@@ -6,10 +6,12 @@ place and may hold parts of several PTX registers.
 1. A register has one virtual register per 32 bits of its type, at least one. Predicates have none (they use
    separate predicate registers), and neither have registers that are never written.
 2. A register with a single, unguarded definition may share virtual registers with others (*coalescing*):
-   `mov` and `cvta` copy. A `mov` that packs or unpacks shares the registers of its parts. So does a `cvt`
-   between 32 and 64 bits if the upper half follows from the lower one. An integer constant added to an
-   address is folded into the offset of the `ld` or `st` that uses it. A product or shift that is only added
-   to an address is folded into the addition.
+   `mov` and `cvta` copy. A `mov` that packs or unpacks shares the registers of its parts, and both halves of
+   a word share it. So do a `cvt` between integers if the upper bits follow from the lower ones, or come from
+   a load that extends them, and a shift by 32 bits. An integer constant added to an address is folded into
+   the offset of the `ld` or `st` that uses it. A product or shift that is only added to an address is folded
+   into the addition, `neg`, `abs` and `not` into operands of the instructions that read them, and a `cvt` to
+   16 bits into the `mov` that packs two of them.
 3. Constants, addresses of variables, parameters of a kernel, `%ntid` and `%nctaid` are read from the
    instruction or from the constant bank: they need no virtual register (`NO_REGISTER`). The generic address
    of a local variable needs one, because it is computed.
@@ -32,7 +34,7 @@ from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from analyses.registers.definitions import NEVER, SEVERAL, Definitions, definitions
 from analyses.registers.machine_blocks import NO_REGISTER, MachineCode
-from analyses.registers.machine_kind import Coalescing, coalescing
+from analyses.registers.machine_kind import Coalescing, coalescing, modifiable_by
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
@@ -46,6 +48,12 @@ from ptx_lsp.syntax import nodes
 _BANKED: Final = frozenset({"%ntid", "%nctaid"})
 _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
+_PACKING: Final = frozenset({"mov"})
+_WORD: Final = 32
+_BY_READERS: Final = frozenset(
+    {Coalescing.OFFSET, Coalescing.SCALED, Coalescing.MODIFIED, Coalescing.PACKED}
+)
+"""Sharing that depends on the instructions that read the result."""
 _COPY_DEPTH: Final = 200
 """Copies of copies are followed up to this depth; without limit if the text has them in order."""
 
@@ -167,7 +175,7 @@ class _Coalescing:
                 for register in defs[number]
                 if only[register] == number and allocated[register]
             ]
-            if coalescing(shape) in (Coalescing.OFFSET, Coalescing.SCALED):
+            if coalescing(shape) in _BY_READERS:
                 more = [register for register in more if len(uses[only[register]]) == 1]
                 counted += more
             found += more
@@ -308,8 +316,36 @@ class _Coalescing:
             case Coalescing.SCALED if self.is_scaled_index(register, number):
                 index = self.single_definition(uses)
                 return None if index is None else (*index, *(NO_REGISTER,) * size)[:size]
+            case Coalescing.MODIFIED if self.is_read_by(
+                register, modifiable_by(self.flow.kinds[number].shape.spelling)
+            ):
+                return self.of_same_size(uses, size)
+            case Coalescing.PACKED if self.is_read_by(register, _PACKING):
+                return self.of_same_size(uses, size)
+            case Coalescing.HALF:
+                return self.upper_half(number)
+            case Coalescing.EXTENDED if uses and self.is_loaded(uses[0]):
+                return self.of_same_size(uses, size)
             case _:
                 return None
+
+    def of_same_size(self, uses: Sequence[int], size: int) -> tuple[int, ...] | None:
+        whole = self.single_definition(uses)
+        return whole if whole is not None and len(whole) == size else None
+
+    def is_read_by(self, register: int, opcodes: frozenset[str]) -> bool:
+        kinds = self.flow.kinds
+        return all(kinds[use].opcode in opcodes for use in self.readers[register])
+
+    def is_loaded(self, register: int) -> bool:
+        number = self.only[register]
+        return number >= 0 and self.flow.kinds[number].opcode == "ld"
+
+    def upper_half(self, number: int) -> tuple[int, ...] | None:
+        if constant(self.flow.body.instructions[number].operands[-1]) != _WORD:
+            return None
+        whole = self.single_definition(self.flow.uses[number])
+        return (whole[-1], NO_REGISTER) if whole and len(whole) > 1 else None
 
     def generic(self, number: int, size: int) -> tuple[int, ...] | None:
         spelling = self.flow.kinds[number].shape.spelling
@@ -326,12 +362,13 @@ class _Coalescing:
             if whole is None:
                 return None
             at = defs.index(register) * size
+            if len(defs) == 2 * len(whole) and size == 1:
+                return (whole[at // 2],)  # one of two halves of a word
             return whole[at : at + size] if size * len(defs) == len(whole) else None
         if isinstance(source, nodes.Vector):
             return self.packed(source, size)
         if uses:
-            whole = self.single_definition(uses)
-            return whole if whole is not None and len(whole) == size else None
+            return self.of_same_size(uses, size)
         name = source.object if isinstance(source, nodes.Member) else source
         if isinstance(name, nodes.Name) and name.text.startswith("%"):
             return (NO_REGISTER,) * size if name.text in _BANKED else None

@@ -52,6 +52,17 @@ def left(body: str) -> list[str]:
         ("mov.u64 %d1, %clock64; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;", "mov add"),
         ("mov.u32 %r1, %clock; cvt.u64.u32 %d1, %r1; neg.s64 %d2, %d1;", "mov neg"),
         ("@%p1 mov.u32 %r1, 5; st.global.u32 [%d1], %r1;", "mov st"),
+        ("ld.global.u8 %h1, [%d1]; cvt.u32.u16 %r1, %h1; st.global.u32 [%d2], %r1;", "ld st"),
+        ("ld.global.s8 %h1, [%d1]; cvt.s32.s16 %r1, %h1; st.global.u32 [%d2], %r1;", "ld st"),
+        ("add.s16 %h1, %h2, 1; cvt.s32.s16 %r1, %h1; st.global.u32 [%d2], %r1;", "add cvt st"),
+        ("ld.f32 %f2, [%d1]; neg.f32 %f1, %f2; fma.rn.f32 %f3, %f1, %f2, %f1;", "ld fma"),
+        ("ld.f32 %f2, [%d1]; neg.f32 %f1, %f2; st.global.f32 [%d1], %f1;", "ld neg st"),
+        ("ld.s32 %r2, [%d1]; neg.s32 %r1, %r2; add.s32 %r3, %r1, %r4;", "ld add"),
+        ("ld.f32 %f2, [%d1]; abs.f32 %f1, %f2; mul.f32 %f3, %f1, %f2;", "ld abs mul"),
+        ("ld.u32 %r2, [%d1]; not.b32 %r1, %r2; and.b32 %r3, %r1, %r4;", "ld and"),
+        ("ld.u64 %d1, [%d3]; shr.u64 %d2, %d1, 32; cvt.u32.u64 %r1, %d2; popc.b32 %r2, %r1;", "ld popc"),
+        ("ld.f32 %f1, [%d1]; cvt.rn.f16.f32 %h1, %f1; mov.b32 %r1, {%h1, %h1};", "ld mov"),
+        ("mov.u32 %r1, %clock; mov.b32 {%h1, %h2}, %r1; add.f16 %h3, %h1, %h2;", "mov add"),
     ],
 )
 def test_what_machine_code_does_not_need(body: str, remain: str) -> None:
