@@ -21,7 +21,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 
 _LEAST_USED: Final = 4
-_UNCORRECTED: Final = Factors(1, 1, 0.76, 1.36)
+UNCORRECTED: Final = Factors(1, 1, 0.76, 1.36)
 
 
 class RegisterEstimate(NamedTuple):
@@ -43,7 +43,7 @@ def estimated_registers(
     if found is None:
         return None
     if not function.is_kernel or found.spread == "debug":
-        return with_factors(found, _UNCORRECTED)
+        return with_factors(found, UNCORRECTED)
     return with_factors(found, corrected(register_features(function, found)))
 
 

@@ -30,7 +30,7 @@ from ptx_lsp.model.instructions.shapes import shape_counts
 Features: TypeAlias = tuple[int, ...]
 
 _SIMULATED: Final = (
-    "class", "peak", "without_hoisting", "used", "hoisting", "limit", "cap", "threads",
+    "class", "wanted", "peak", "without_hoisting", "used", "hoisting", "limit", "cap", "threads",
     "blocks_asked", "spread", "step",
 )  # fmt: skip
 _CONTROL: Final = (
@@ -54,6 +54,7 @@ def register_features(function: Function, simulated: SimulatedRegisters) -> Feat
     memory = sum(counts[PLACE[name]] for name in ("ld_global", "st_global", "ld_shared", "st_shared"))
     return (
         target_class(simulated.target),
+        simulated.wanted,
         peak,
         simulated.without_hoisting,
         simulated.used,

@@ -82,6 +82,8 @@ class SimulatedRegisters(NamedTuple):
     without_hoisting: int
     """The peak before loads are hoisted, without calls."""
     hoisting_limit: int
+    wanted: int
+    """The registers that are used if nothing caps them."""
     peak_live: int
     used: int
 
@@ -112,7 +114,7 @@ def simulated_registers(
     used = max(peak + CALIBRATED.above(kind), at_calls.used)
     peak = max(peak, at_calls.live)
     cap = bounds.register_limit
-    return SimulatedRegisters(target, bounds, kind, least, limit, min(peak, cap), min(used, cap))
+    return SimulatedRegisters(target, bounds, kind, least, limit, used, min(peak, cap), min(used, cap))
 
 
 def _debug_peak(function: Function) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from analyses.occupancy.calculator import BlockResources, occupancy_of
 from analyses.occupancy.curves import steps
 from analyses.occupancy.launch_bounds import launch_bounds
+from analyses.registers.simulated_registers import simulated_registers
 from analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -16,6 +17,8 @@ from ptx_lsp.model.instructions.layout import shared_bytes
 
 _NEAR = 4
 """Registers above a step."""
+_CERTAIN = 0.76
+"""Few kernels use less than this part of the simulated registers."""
 
 
 @function_rule("register-step", code="P315", severity="hint")
@@ -141,10 +144,8 @@ def register_step(function: Function) -> Iterator[Finding]:
         return
     if not 0 < step.fewer_registers <= _NEAR or not is_well_formed(function):
         return
-    from analyses.registers.estimated_registers import estimated_registers  # seldom needed
-
-    estimated = estimated_registers(function)
-    if estimated is not None and estimated.low >= limit:
+    simulated = simulated_registers(function)
+    if simulated is not None and int(simulated.wanted * _CERTAIN) >= limit:
         message = (
             f"{limit - step.fewer_registers} registers instead of {limit} would allow "
             f"{step.result.blocks_per_sm} resident blocks of {threads} threads instead of "

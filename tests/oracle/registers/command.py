@@ -3,6 +3,9 @@
 build   compiles PTX files with ptxas and adds what it says to a data set, which is divided into the parts
         `train`, `calibration` and `fresh`; goes on where an earlier run was ended
 measure the error of the estimate on parts
+train   the correction of the estimate, from parts; writes it, the figures of left-out repositories and
+        docs/accuracy.md
+fresh   measures a part that nobody has looked at, and adds its figures to docs/accuracy.md
 count   the kernels of each part by compiler, target and program, without estimating
 """
 
@@ -14,12 +17,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from analyses.registers.correction import FILE
 from ptx_lsp import ptxas
 from tests.oracle.instructions.machine_code import disassembler
 from tests.oracle.registers.build import Settings, build
 from tests.oracle.registers.data_set import TRUTH, DataSet, records
 from tests.oracle.registers.estimates import estimates
 from tests.oracle.registers.figures import spread, table
+from tests.oracle.registers.page import record_fresh, record_left_out
 from tests.oracle.registers.parts import PARTS
 from tests.oracle.registers.truth import Tools
 
@@ -34,6 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return _build(given)
             case "measure":
                 return _measure(given.part, given.every)
+            case "train":
+                return _train(given)
+            case "fresh":
+                record_fresh(estimates(_part(given.part)))
+                return 0
             case _:
                 return _count(given.data)
     except (OSError, ValueError) as error:
@@ -58,6 +68,17 @@ def _parser() -> argparse.ArgumentParser:
     show = commands.add_parser("measure", help="print the error of the estimate")
     show.add_argument("part", type=Path, nargs="+", help="a folder with truth.jsonl")
     show.add_argument("--every", type=int, default=1, help="only each so many files")
+    learn = commands.add_parser("train", help="train the correction of the estimate")
+    learn.add_argument("--data", type=Path, action="append", required=True, help="a part")
+    learn.add_argument(
+        "--calibration", type=Path, action="append", default=[],
+        help="a part to train on that also decides the width of intervals",
+    )  # fmt: skip
+    learn.add_argument("--seed", type=int, default=1, help="of folds and trees")
+    learn.add_argument("--workers", type=int, default=2)
+    learn.add_argument("--dry-run", action="store_true", help="only print the figures")
+    once = commands.add_parser("fresh", help="record the figures of a fresh part")
+    once.add_argument("part", type=Path)
     count = commands.add_parser("count", help="print the numbers of kernels")
     count.add_argument("data", type=Path)
     return parser
@@ -77,16 +98,36 @@ def _build(given: argparse.Namespace) -> int:
 
 
 def _measure(parts: Sequence[Path], every: int) -> int:
-    for part in parts:
-        if not (part / TRUTH).exists():
-            raise FileNotFoundError(f"{part / TRUTH}: no such file")
-    rows = [row for part in parts for row in estimates(part, every)]
+    rows = [row for part in parts for row in estimates(_part(part), every)]
     print("\n".join(table(rows)))
     by_origin = spread(rows, lambda found: found.error)
     if by_origin is not None:
         low, middle, high = by_origin
         print(f"\nMedian error of a repository: quartiles {low:.1%}, {middle:.1%}, {high:.1%}")
     return 0
+
+
+def _train(given: argparse.Namespace) -> int:
+    from tests.oracle.registers.samples import samples
+    from tests.oracle.registers.train import to_text, train
+
+    parts: Sequence[Path] = given.data
+    calibration: Sequence[Path] = given.calibration
+    rows = samples([_part(part) for part in parts], [_part(part) for part in calibration], given.workers)
+    if not rows:
+        raise ValueError("there are no kernels to train on")
+    found = train(rows, given.seed)
+    print("\n".join(table(found.left_out)))
+    if not given.dry_run:
+        Path(FILE).write_text(to_text(found.correction))
+        record_left_out(found.left_out)
+    return 0
+
+
+def _part(folder: Path) -> Path:
+    if not (folder / TRUTH).exists():
+        raise FileNotFoundError(f"{folder / TRUTH}: no such file")
+    return folder
 
 
 def _count(data: Path) -> int:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from analyses.occupancy.launch_bounds import directives_of, launch_bounds_of
-from analyses.registers.estimated_registers import estimated_registers
-from ptx_lsp.isa.target import parse_target
+from analyses.registers.estimated_registers import RegisterEstimate, estimated_registers
+from ptx_lsp.isa.target import Target, parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 from tests.oracle.registers.data_set import records
 from tests.oracle.registers.truth import Record
+
+Estimator: TypeAlias = Callable[[Function, Target], RegisterEstimate | None]
 
 
 class Estimated(NamedTuple):
@@ -57,17 +59,20 @@ def estimates(folder: Path, every: int = 1, workers: int | None = None) -> list[
 def estimates_of(folder: Path, record: Record) -> list[Estimated]:
     """The kernels of one file."""
     module = Module(Document.parse(Source((folder / record["file"]).read_bytes())))
-    return list(_of_module(module, record))
+    return list(of_module(module, record))
 
 
-def _of_module(module: Module, record: Record) -> Iterator[Estimated]:
+def of_module(
+    module: Module, record: Record, estimator: Estimator = estimated_registers
+) -> Iterator[Estimated]:
+    """The kernels of a module, by this or another estimate."""
     target = parse_target(record["arch"])
     for name, kernel in record["kernels"].items():
         used = kernel.get("registers", 0)
         function = module.definitions.get(name)
         if function is None or target is None or not used:
             continue
-        estimate = estimated_registers(function, target)
+        estimate = estimator(function, target)
         if estimate is None:
             continue
         yield Estimated(
