@@ -23,7 +23,7 @@ from ptx_lsp.named_tuple import NamedTuple
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "correction.json")
 MODELS: Final = ("used", "live", "error")
-_MOST: Final = 0.5
+_MOST: Final = 0.8
 """No logarithm of a factor is beyond this, either way."""
 _LEAST_ERROR: Final = 0.02
 

@@ -5,8 +5,9 @@
 2. A learned correction (`correction`) moves both. `low` and `high` are meant to hold nine of ten kernels of
    programs that it was not trained on; docs/accuracy.md says how many they do hold.
 3. Debug builds are not corrected, nor are functions other than kernels.
-4. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
-5. `low` <= `estimate` <= `high`, and fewer registers are live than are used, unless there is a cap.
+4. From sm_80 on, ptxas reports at least 8 registers, and with few exceptions an even number up to 24.
+5. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
+6. `low` <= `estimate` <= `high`, and fewer registers are live than are used, unless there is a cap.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 
 _LEAST_USED: Final = 4
+_EVEN: Final = 80
+"""The first target with sentence 4."""
+_EVEN_LEAST: Final = 8
+_EVEN_MOST: Final = 24
 UNCORRECTED: Final = Factors(1, 1, 0.76, 1.36)
 
 
@@ -48,9 +53,16 @@ def estimated_registers(
 
 
 def with_factors(found: SimulatedRegisters, by: Factors) -> RegisterEstimate:
-    """The estimate for the simulated registers with these factors (4, 5)."""
-    cap = found.bounds.register_limit
-    used = min(max(_LEAST_USED, round(found.used * by.used)), cap)
-    low = max(_LEAST_USED, min(int(found.used * by.low), used))
-    high = max(used, round(found.used * by.high))
-    return RegisterEstimate(min(round(found.peak_live * by.live), used), used, min(low, cap), min(high, cap))
+    """The estimate for the simulated registers with these factors (4 to 6)."""
+    cap, is_even = found.bounds.register_limit, found.target.number >= _EVEN
+    used = min(_reported(found.used * by.used, is_even), cap)
+    low = min(_reported(found.used * by.low, is_even), used)
+    high = max(_reported(found.used * by.high, is_even), used)
+    return RegisterEstimate(min(round(found.peak_live * by.live), used), used, low, min(high, cap))
+
+
+def _reported(registers: float, is_even: bool) -> int:
+    """The nearest number that ptxas reports (4)."""
+    if not is_even or registers > _EVEN_MOST:
+        return max(_LEAST_USED, round(registers))
+    return max(_EVEN_LEAST, 2 * round(registers / 2))

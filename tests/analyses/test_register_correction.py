@@ -156,8 +156,8 @@ def test_an_edit_moves_the_estimate_little() -> None:
 
 def test_factors_are_bounded() -> None:
     far = factors(predicted(9.0, -9.0, 0.0), 1.0, 1.0)
-    assert far.used < 1.7
-    assert far.live > 0.6
+    assert far.used < 2.3
+    assert far.live > 0.4
     assert far.low < far.used < far.high
 
 
@@ -175,6 +175,15 @@ def test_factors_apply_before_caps() -> None:
     assert simulated is not None
     assert with_factors(simulated, Factors(1.5, 1.5, 1.2, 2.0)) == (64, 64, 64, 64)
     assert with_factors(simulated, Factors(0.5, 0.5, 0.25, 1.0))[1:] == (32, 16, 64)
+
+
+@pytest.mark.parametrize(("target", "shown"), [("sm_75", (9, 4, 21)), ("sm_80", (8, 8, 20))])
+def test_few_registers_are_even_from_sm_80_on(target: str, shown: tuple[int, int, int]) -> None:
+    simulated = simulated_registers(kernel(1, target=target))
+    assert simulated is not None
+    simulated = simulated._replace(used=10)
+    assert with_factors(simulated, Factors(0.89, 1.0, 0.1, 2.09))[1:] == shown
+    assert with_factors(simulated, Factors(2.7, 1.0, 2.5, 3.1))[1:] == (27, 25, 31)
 
 
 def test_classes_of_targets() -> None:

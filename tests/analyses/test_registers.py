@@ -191,7 +191,7 @@ def test_accuracy_on_the_recorded_kernels() -> None:
     peak = [abs(one.peak_live - truth.peak) / truth.peak for truth, one in figures if truth.peak]
     inside = sum(one.low <= truth.used <= one.high for truth, one in figures) / len(figures)
     assert len(figures) >= 60
-    assert median(used) <= 0.12
+    assert median(used) <= 0.13
     assert median(peak) <= 0.15
     assert inside >= 0.9
 

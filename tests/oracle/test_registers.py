@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.registers import build as building
+from tests.oracle.registers import page
 from tests.oracle.registers.build import Settings, build
 from tests.oracle.registers.command import main
 from tests.oracle.registers.data_set import TRUTH, DataSet, records
@@ -330,3 +331,26 @@ class TestCommand:
     ) -> None:
         assert main(["measure", str(tmp_path)]) == 2
         assert f"{tmp_path / TRUTH}: no such file" in capsys.readouterr().err
+
+
+def test_the_page_the_figures_and_the_correction_belong_together() -> None:
+    found = page.read()
+    assert found["correction"] == page.digest(), "the correction was not trained with these figures"
+    assert page.PAGE.read_text() == page.page(found)
+
+
+def test_a_fresh_part_is_measured_with_the_recorded_correction(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("RECORD", "PAGE"):
+        monkeypatch.setattr(page, name, tmp_path / name)
+    rows = [estimated(used=32, estimate=one) for one in (30, 32, 38)]
+    page.record_left_out(rows)
+    page.record_fresh(rows[:2])
+    text = page.PAGE.read_text()
+    assert "| fresh | 2 |" in text
+    assert "| left out | 3 |" in text
+    assert "On 2 fresh kernels" in text
+    monkeypatch.setattr(page, "digest", lambda: "another")
+    with pytest.raises(ValueError, match="another correction"):
+        page.record_fresh(rows)

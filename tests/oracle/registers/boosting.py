@@ -26,16 +26,18 @@ class Settings(NamedTuple):
     seed: int = 0
 
 
-class _Node(TypedDict, total=False):
+class Node(TypedDict, total=False):
+    """A node of a tree in a dump of LightGBM."""
+
     leaf_value: float
     split_feature: int
     threshold: float
-    left_child: _Node
-    right_child: _Node
+    left_child: Node
+    right_child: Node
 
 
 class _TreeInfo(TypedDict):
-    tree_structure: _Node
+    tree_structure: Node
 
 
 class _Model(TypedDict):
@@ -91,17 +93,17 @@ def trained(
         weight=numpy.array(weights),
     )
     model = lightgbm.train(options, rows, settings.trees).dump_model()
-    return [_tree(one["tree_structure"]) for one in model["tree_info"]]
+    return [converted(one["tree_structure"]) for one in model["tree_info"]]
 
 
-def _tree(node: _Node) -> Tree:
+def converted(node: Node) -> Tree:
     """The nodes in the order of `boosted_trees`. Features are integers, so thresholds are rounded down."""
     if "left_child" not in node or "right_child" not in node:
         return [LEAF, round(node.get("leaf_value", 0.0) * UNITS)]
     found: Tree = [node.get("split_feature", 0), floor(node.get("threshold", 0.0)), 0]
-    found += _moved(_tree(node["left_child"]), len(found))
+    found += _moved(converted(node["left_child"]), len(found))
     found[2] = len(found)
-    return found + _moved(_tree(node["right_child"]), len(found))
+    return found + _moved(converted(node["right_child"]), len(found))
 
 
 def _moved(tree: Tree, by: int) -> Tree:
