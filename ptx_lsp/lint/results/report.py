@@ -121,7 +121,7 @@ class Registers(NamedTuple):
 
 
 def interval_text(interval: tuple[int, int] | None) -> str:
-    """` (26-34)`, for behind an estimate; empty if there is none."""
+    """` (26-34)`, to follow an estimate; empty if there is none."""
     return f" ({interval[0]}-{interval[1]})" if interval is not None else ""
 
 
