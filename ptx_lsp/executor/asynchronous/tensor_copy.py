@@ -28,7 +28,7 @@ from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes, Space
 from ptx_lsp.executor.machine.observer import MemoryEvent, Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.tensor_map import FIELDS, SIZE
+from ptx_lsp.executor.machine.tensor_map import FIELDS, LETTERS, SIZE
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.selector import Choices
@@ -153,7 +153,7 @@ class TensorCopy:
 
 
 class Replace:
-    """`tensormap.replace`"""
+    """`tensormap.replace`: 128 bytes of zeros become a tensor map, of which every field is still to be set."""
 
     def __init__(
         self, spaces: Spaces, address: _Pointer, field: str, index: int, value: Program
@@ -173,6 +173,8 @@ class Replace:
         values = row.compute(self._value)[0].astype(np.uint64).tolist()
         for (data, offset), value in zip(maps, values, strict=True):
             field = np.frombuffer(data[offset : offset + SIZE].tobytes(), FIELDS).copy()
+            if not data[offset : offset + SIZE].any():
+                field["letters"] = LETTERS
             value &= (1 << 8 * field[self._field].dtype.itemsize) - 1
             if self._index >= 0:
                 field[self._field][0, self._index] = value

@@ -181,7 +181,7 @@ class Collective(ABC):
         """The lanes in `mask` that wait for others, alive and not among `come`; None if there are none."""
 
     def awaits(self, wave: Wave, lanes: Bools) -> str:
-        """What the waiting lanes wait for, in words."""
+        """Names, for messages, the awaited threads or resource."""
         return "other threads of the warp"
 
     @abstractmethod

@@ -57,6 +57,41 @@ def test_attention(source: str, width: int, shared: int, seed: int) -> None:
     assert np.abs(o - wanted).max() < 1e-3
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_product_with_specialized_warps(seed: int) -> None:
+    """Three blocks share six tiles; one warp loads by tensor maps that the kernel makes, one multiplies."""
+    random = np.random.default_rng(5)
+    m, n, k = 256, 192, 160
+    a, b = ((random.integers(-4, 5, shape) / 4).astype(np.float16) for shape in ((m, k), (n, k)))
+    c = np.zeros((m, n), np.float16)
+    sizes = [np.uint32(size) for size in (m, n, k)]
+    findings = launch(
+        KERNELS / "triton_sm100_matmul_specialized.ptx", entry="matmul_tma", grid=3, block=256,
+        args=[a, b, c, *sizes, np.zeros(3 * 384, np.uint8), np.zeros(8, np.uint8)], shared_bytes=90212,
+        seed=seed, check=seed == 0,
+    )
+    assert not findings
+    assert np.array_equal(c, (a.astype(np.float64) @ b.astype(np.float64).T).astype(np.float16))
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_attention_with_specialized_warps(seed: int) -> None:
+    random = np.random.default_rng(6)
+    heads, length, width = 1, 256, 64
+    q, k, v = (random.standard_normal((heads, length, width)).astype(np.float16) for _ in range(3))
+    o = np.zeros((heads, length, width), np.float16)
+    findings = launch(
+        KERNELS / "triton_sm100_attention_specialized.ptx", entry="attention_tma", grid=(2, heads), block=384,
+        args=[
+            q, k, v, o, np.float32(0.125), np.uint32(length), np.uint32(heads), np.zeros(2 * 512, np.uint8),
+            np.zeros(8, np.uint8),
+        ],
+        shared_bytes=67216, seed=seed, check=seed == 0,
+    )
+    assert not findings
+    assert np.abs(o - softmax(q, k, 0.125, causal=False) @ v.astype(np.float64)).max() < 1e-3
+
+
 def softmax(q: Halves, k: Halves, scale: float, *, causal: bool) -> npt.NDArray[np.float64]:
     scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(1, 2) * scale
     if causal:
