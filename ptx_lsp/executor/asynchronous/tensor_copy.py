@@ -153,7 +153,7 @@ class TensorCopy:
 
 
 class Replace:
-    """`tensormap.replace`: 128 bytes of zeros become a tensor map, of which every field is still to be set."""
+    """`tensormap.replace`: 128 bytes of zeros become a tensor map with no field set."""
 
     def __init__(
         self, spaces: Spaces, address: _Pointer, field: str, index: int, value: Program

@@ -188,6 +188,8 @@ def _multiply(wave: Wave, plan: Plan, pairs: Numbers) -> None:
     matrices = Matrices(wave, plan, pairs)
     index, before = matrices.d()
     a, b = matrices.a(), matrices.b().swapaxes(-1, -2)
+    a = np.broadcast_to(a, (*before.shape[:-1], a.shape[-1]))
+    b = np.broadcast_to(b, (*before.shape[:-2], *b.shape[-2:]))
     if found.d_type == ".s32":
         whole = before.view(np.int32).astype(np.int64) if plan.adds else np.zeros(before.shape, np.int64)
         total = products.of_integers(a, b, whole, saturates=found.saturates)

@@ -101,7 +101,7 @@ class Kernel:
         kind = {"f64": ".f64", "f32": ".f32", "s32": ".s32"}.get(field.type, ".b32")
         self.declare(name, kind, count)
         found = [
-            [field.of(self._word(thread, first + at)) for at in range(count)]
+            [field.of(self.word(thread, first + at)) for at in range(count)]
             for thread in range(self.threads)
         ]
         if kind == ".f32":
@@ -122,7 +122,7 @@ class Kernel:
         self.declare(name, ".f64", count)
         found: list[list[int]] = []
         for thread in range(self.threads):
-            words = [self._word(thread, first + at) for at in range(2 * count)]
+            words = [self.word(thread, first + at) for at in range(2 * count)]
             found.append(
                 [low.of(words[2 * at]) | high.of(words[2 * at + 1]) << 32 for at in range(count)]
             )
@@ -147,12 +147,13 @@ class Kernel:
             ]
         )
         return [
-            fields[at % len(fields)].of(self._word(thread, first + at))
+            fields[at % len(fields)].of(self.word(thread, first + at))
             for thread in range(self.threads)
             for at in range(count)
         ]
 
-    def _word(self, thread: int, at: int) -> int:
+    def word(self, thread: int, at: int) -> int:
+        """Word `at` of a thread."""
         return mixed(thread * self._words + at, self.salt)
 
     def buffer(self, label: str, type: str, values: Iterable[str]) -> None:

@@ -18,6 +18,8 @@ from tests.oracle.exact import mma_scaled as exact_mma_scaled
 from tests.oracle.exact import mma_sparse as exact_mma_sparse
 from tests.oracle.exact import moves as exact_moves
 from tests.oracle.exact import sparse as exact_sparse
+from tests.oracle.exact import tensor_mma as exact_tensor_mma
+from tests.oracle.exact import tensor_moves as exact_tensor_moves
 from tests.oracle.exact import wgmma as exact_wgmma
 from tests.oracle.exact import wmma as exact_wmma
 from tests.oracle.exact.kernel import Kernel
@@ -115,6 +117,16 @@ FILES = (
         "sm_120a",
         exact_moves.bytes_of_matrices,
     ),
+    File("tensor_shapes", "tcgen05.ld and st in every shape", "9.0", "sm_100a", exact_tensor_moves.shapes),
+    File("tensor_reductions", "tcgen05.ld.red", "9.0", "sm_103a", exact_tensor_moves.reductions),
+    File("tensor_copies", "tcgen05.cp in every shape", "9.0", "sm_100a", exact_tensor_moves.copies),
+    File("tensor_shift", "tcgen05.shift", "9.0", "sm_100a", exact_tensor_moves.shifts),
+    File("tensor_commit", "tcgen05.commit", "9.4", "sm_107a", exact_tensor_moves.commits),
+    File("tensor_floats", "tcgen05.mma of .f16, .bf16 and .tf32", "9.0", "sm_100a", exact_tensor_mma.floats),
+    File("tensor_bytes", "tcgen05.mma of bytes", "9.0", "sm_100a", exact_tensor_mma.bytes_of_numbers),
+    File("tensor_scaled", "tcgen05.mma with block scales", "9.0", "sm_100a", exact_tensor_mma.scaled),
+    File("tensor_sparse", "tcgen05.mma.sp", "9.0", "sm_100a", exact_tensor_mma.sparse),
+    File("tensor_ws", "tcgen05.mma.ws", "9.0", "sm_100a", exact_tensor_mma.stationary),
     File("spcompress", "spcompress of every type", "9.4", "sm_107a", exact_sparse.compressed),
     File(
         "spdecompress", "spdecompress by every factor", "9.4", "sm_107a", exact_sparse.decompressed
