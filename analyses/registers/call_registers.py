@@ -13,7 +13,9 @@ What holds in the machine code of ptxas 13.5 for sm_75 to sm_120:
    not.
 5. In a debug build, all calls follow the ABI (1). The registers of PTX that are live across a call keep
    registers of their own, with gaps, and so does the descriptor of global memory from sm_80 on.
-6. `nvdisasm -plr` counts all registers that a callee may overwrite as live at the call.
+6. `nvdisasm -plr` counts all registers that a callee may overwrite as live at the call. So the slow path of a
+   division or root needs a number of registers that depends on the instruction, not on what is live across
+   it, as long as that is little (`slow_path_registers`).
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from analyses.control_flow.cfg import cfg
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.registers.list_scheduling import most_registers
 from analyses.registers.machine_instructions import machine_instructions
-from analyses.registers.machine_kind import has_slow_path
+from analyses.registers.machine_kind import slow_path_registers
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
@@ -98,9 +100,8 @@ class _Calls:
         """What each callee needs, without the stack pointer."""
 
     def of_function(self, function: Function) -> CallRegisters:
-        live = used = 0
-        if any(has_slow_path(shape.spelling) for shape in shape_counts(function).counts):
-            live = _OVERWRITTEN + _RETURN_ADDRESS
+        shapes = shape_counts(function).counts
+        live = used = max((slow_path_registers(shape.spelling) for shape in shapes), default=0)
         made = calls(function)
         if not made:
             return CallRegisters(live, used)

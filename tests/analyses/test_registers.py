@@ -11,6 +11,7 @@ from analyses.registers.call_registers import call_registers
 from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
 from analyses.registers.register_pressure import register_pressure
+from analyses.registers.simulated_registers import simulated_registers
 from analyses.registers.straight_line_regions import straight_line_regions, trip_count
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
@@ -250,3 +251,20 @@ def test_values_across_a_call_of_a_debug_build() -> None:
     assert across is not None
     assert without.peak_live < 40  # their registers, and few more
     assert across.peak_live > 60  # spread over the registers that a callee preserves
+
+
+@pytest.mark.parametrize(
+    ("division", "plain", "least"),
+    [
+        ("div.rn.f64 %d1, %d2, %d3;", "add.f64 %d1, %d2, %d3;", 22),
+        ("rem.s64 %d1, %d2, %d3;", "add.s64 %d1, %d2, %d3;", 19),
+        ("div.rn.f32 %f1, %f2, %f3;", "div.approx.f32 %f1, %f2, %f3;", 16),
+    ],
+)
+def test_the_slow_path_of_a_division_needs_registers_of_its_own(
+    division: str, plain: str, least: int
+) -> None:
+    slow, fast = simulated_registers(kernel(division)), simulated_registers(kernel(plain))
+    assert slow is not None and fast is not None
+    assert slow.peak_live == least
+    assert slow.used >= least > fast.peak_live
