@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,9 +12,20 @@ import numpy as np
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch, Run
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.memory import Bytes
+from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.executor.scheduling.systematic import (
+    Search,
+    SwitchedOrder,
+    UsedMemory,
+    is_small,
+    seed_of,
+)
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+
+_SEARCHED = 4
+"""One of so many runs is part of the search."""
 
 
 @dataclass
@@ -39,7 +50,7 @@ def explore(
     """
     exploration = Exploration({})
     results: list[tuple[Bytes, Bytes]] = []
-    for run, prepared in _runs(module, kernel, options, first, count):
+    for run, prepared in _Runs(module, kernel, options).all(first, count):
         exploration.add(run)
         if run.seed == first:
             results = [(data, data.copy()) for data, _ in prepared.saved]
@@ -54,24 +65,54 @@ def explore(
     return findings
 
 
-def _runs(
-    module: Module, kernel: Function, options: LaunchOptions, first: int, count: int
-) -> Iterator[tuple[Run, PreparedLaunch]]:
-    """The runs, each from the same contents of memory. What kernels print is shown once."""
-    known: dict[bool, PreparedLaunch] = {}
-    for seed in range(first, first + count):
-        is_fine = seed != 0
-        if is_fine not in known:
-            prepared = known[is_fine] = PreparedLaunch(module, kernel, options, is_fine=is_fine)
+class _Runs:
+    """The runs of a kernel, each from the same contents of memory. What kernels print is shown once."""
+
+    def __init__(self, module: Module, kernel: Function, options: LaunchOptions) -> None:
+        self._module, self._kernel, self._options = module, kernel, options
+        self._known: dict[bool, PreparedLaunch] = {}
+        self._is_first = True
+
+    def all(self, first: int, count: int) -> Iterator[tuple[Run, PreparedLaunch]]:
+        """With so many seeds from the first on. A part of the runs of a small launch searches its orders."""
+        searched = count // _SEARCHED
+        for seed in range(first, first + count - searched):
+            yield self._run(Schedule(seed))
+        if not searched:
+            return
+        if is_small(self._prepared(is_fine=True).shape):
+            for one in self._search(searched):
+                searched -= 1
+                yield one
+        for seed in range(first + count - searched, first + count):
+            yield self._run(Schedule(seed))
+
+    def _search(self, count: int) -> Iterator[tuple[Run, PreparedLaunch]]:
+        search = Search()
+        for _ in range(count):
+            switches = search.next_order()
+            if switches is None:
+                return
+            schedule = Schedule(seed_of(switches))
+            assert isinstance(schedule.order, SwitchedOrder)
+            yield self._run(schedule, UsedMemory(schedule.order))
+            search.add(switches, schedule.order)
+
+    def _prepared(self, *, is_fine: bool) -> PreparedLaunch:
+        if is_fine not in self._known:
+            for other in self._known.values():
+                other.restore()
+            prepared = PreparedLaunch(self._module, self._kernel, self._options, is_fine=is_fine)
             prepared.save()
-        prepared = known[is_fine]
-        if seed == first:
-            yield prepared.run(Schedule(seed)), prepared
-        else:
-            with redirect_stdout(io.StringIO()):
-                run = prepared.run(Schedule(seed))
-            yield run, prepared
+            self._known[is_fine] = prepared
+        return self._known[is_fine]
+
+    def _run(self, schedule: Schedule, *observers: Observer) -> tuple[Run, PreparedLaunch]:
+        prepared = self._prepared(is_fine=schedule.seed != 0)
         prepared.restore()
+        with nullcontext() if self._is_first else redirect_stdout(io.StringIO()):
+            self._is_first = False
+            return prepared.run(schedule, *observers), prepared
 
 
 def _compare(

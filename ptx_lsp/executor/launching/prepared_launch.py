@@ -101,15 +101,15 @@ class PreparedLaunch:
             data[:] = before
         self._memory.reset_heap()
 
-    def run(self, schedule: Schedule) -> Run:
-        """Runs the kernel. Only errors of the host are raised."""
+    def run(self, schedule: Schedule, *more: Observer) -> Run:
+        """Runs the kernel, with more observers. Only errors of the host are raised."""
         options, seed = self._options, schedule.seed
         is_weak = options.weak and bool(seed)
         checker = Checker(self._usages, Random(seed) if is_weak else None) if options.check else None
         self._spaces.older = None if checker is None else checker.weak
         observer = self._observers
         if observer is not None:
-            observer.exchange((*((checker,) if checker is not None else ()), *options.observers))
+            observer.exchange((*((checker,) if checker is not None else ()), *more, *options.observers))
             observer.decoded(self.blocks)
             observer.launched(self.shape, self._image, self._memory)
         failure: ExecutionError | None = None

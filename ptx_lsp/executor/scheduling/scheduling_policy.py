@@ -1,48 +1,22 @@
 """In which order blocks and groups of threads take turns.
 
 Seed 0 is the order that runs fastest: blocks as they are numbered, groups together as long as they can be.
-Any other seed is another order that PTX allows. Clusters start in another order, asynchronous operations take
-place at other moments, and groups and warps take turns
-
-- at random, mostly with the groups that stand first: with every third seed;
-- by priorities: with all others. Of the warps that can go on the one with the highest priority does. At a few
-  moments, and where it has long been the same warp, its priority becomes the lowest (Burckhardt et al., "A
-  Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", 2010). Many warps share a priority.
+Any other seed is another order that PTX allows. Clusters start in another order, asynchronous operations
+take place at other moments, and groups and warps take turns at random with every third seed, and by
+priorities with all others (`orders.py`). Seeds from `FIRST_SEED` on are those of a search (`systematic.py`).
 """
 
 from __future__ import annotations
 
 import random
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from weakref import WeakKeyDictionary
 
-import numpy as np
-import numpy.typing as npt
-
-from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Numbers
-from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.machine.launch_config import Numbers
+from ptx_lsp.executor.scheduling.orders import Order, PriorityOrder, RandomOrder
+from ptx_lsp.executor.scheduling.systematic import FIRST_SEED, SwitchedOrder, switches_of
 
 _SLICE = 1 << 13
 _CYCLE = 512
 _BY_RANK = 384
-_MOST_UNITS = 16
-_MOST_CHANGES = 4
-_LATEST_CHANGE = 12  # as a power of two
-_LONGEST_STREAK = 256
-
-Groups = Mapping[int, Bools | None]
-"""The blocks at which groups can go on, with their lanes (None: all)."""
-Turn = tuple[int, Bools | None]
-"""A block, and the lanes that go on there (None: all of the group)."""
-
-
-class Order(ABC):
-    """Chooses who goes on."""
-
-    @abstractmethod
-    def turn(self, wave: Wave, groups: Groups, rank: Callable[[int], int]) -> Turn: ...
 
 
 class Schedule:
@@ -50,8 +24,8 @@ class Schedule:
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        self._random = random.Random(seed) if seed else None
-        self.order: Order | None = None
+        self._random = random.Random(seed) if 0 < seed < FIRST_SEED else None
+        self.order: Order | None = SwitchedOrder(switches_of(seed)) if seed >= FIRST_SEED else None
         """None: groups that stand first go on, as long as they can."""
         self.hastens: random.Random | None = None
         """See `Wave.hastens`."""
@@ -84,87 +58,3 @@ class Schedule:
     def by_rank(self, turn: int) -> int:
         """For how many turns the groups that stand first are to go on; 0 for a group that waits."""
         return max(0, _BY_RANK - turn % _CYCLE)
-
-
-class RandomOrder(Order):
-    """Groups that stand first go on mostly, now and then any other, or some of their warps."""
-
-    def __init__(self, random: random.Random) -> None:
-        self._random = random
-
-    def turn(self, wave: Wave, groups: Groups, rank: Callable[[int], int]) -> Turn:
-        first = self._random.random() < 0.75
-        block = min(groups, key=rank) if first else self._random.choice(list(groups))
-        return block, self._share(wave, groups[block])
-
-    def _share(self, wave: Wave, mask: Bools | None) -> Bools | None:
-        """The warps of a group that go on alone; None for all."""
-        if self._random.random() < 0.75:
-            return None
-        warps = wave.shape[0] * wave.shape[1] // WARP_SIZE
-        word = self._random.getrandbits(warps)
-        bits = np.frombuffer(word.to_bytes(-(-warps // 8), "little"), np.uint8)
-        some = np.repeat(np.unpackbits(bits, count=warps, bitorder="little"), WARP_SIZE)
-        return part_of(wave, mask, some.astype(np.bool_))
-
-
-class PriorityOrder(Order):
-    """The warps with the highest priority go on."""
-
-    def __init__(self, random: random.Random) -> None:
-        self._random = random
-        self._units: WeakKeyDictionary[Wave, npt.NDArray[np.int64]] = WeakKeyDictionary()
-        """The unit of each warp of a wave."""
-        self._priorities: dict[int, float] = {}
-        self._lowest = 0.0
-        self._left = sorted(
-            int(2 ** random.uniform(0, _LATEST_CHANGE)) for _ in range(random.randrange(_MOST_CHANGES + 1))
-        )
-        """The turns at which priorities change."""
-        self._turn = self._streak = 0
-        self._last = -1
-        self._longest = random.randrange(8, _LONGEST_STREAK)
-
-    def turn(self, wave: Wave, groups: Groups, rank: Callable[[int], int]) -> Turn:
-        units = self._units.get(wave)
-        if units is None:
-            units = self._units[wave] = self._new_units(wave)
-        there: dict[int, int] = {}
-        for block in sorted(groups, key=rank, reverse=True):
-            mask = groups[block]
-            warps = wave.full_mask(mask).reshape(-1, WARP_SIZE).any(axis=1)
-            there.update(dict.fromkeys(np.unique(units[warps]).tolist(), block))
-        unit = max(there, key=self._priorities.__getitem__)
-        self._change(unit)
-        block = there[unit]
-        return block, part_of(wave, groups[block], np.repeat(units == unit, WARP_SIZE))
-
-    def _new_units(self, wave: Wave) -> npt.NDArray[np.int64]:
-        warps = wave.shape[0] * wave.shape[1] // WARP_SIZE
-        first = len(self._priorities)
-        count = min(warps, _MOST_UNITS)
-        for unit in range(first, first + count):
-            self._priorities[unit] = self._random.random()
-        found = np.arange(warps)
-        if warps > count:
-            found = np.array([self._random.randrange(count) for _ in range(warps)])
-        return found + first
-
-    def _change(self, unit: int) -> None:
-        self._turn += 1
-        self._streak = self._streak + 1 if unit == self._last else 0
-        self._last = unit
-        is_time = bool(self._left) and self._turn >= self._left[0]
-        if is_time:
-            self._left.pop(0)
-        if is_time or self._streak > self._longest:
-            self._streak = 0
-            self._lowest -= 1
-            self._priorities[unit] = self._lowest
-
-
-def part_of(wave: Wave, mask: Bools | None, some: Bools) -> Bools | None:
-    """Some of the lanes of a group; None for all, also if it has none of these."""
-    full = wave.full_mask(mask)
-    chosen = full & some.reshape(wave.shape)
-    return chosen if chosen.any() and not (chosen == full).all() else None
