@@ -3,7 +3,7 @@
 1. An operation takes place at the latest moment that the manual allows: when its thread waits for its group,
    or when a thread tests an mbarrier that it completes on; what nothing waits for, when all threads have
    ended. A kernel that does not wait therefore reads the old contents of memory. With `Wave.hastens` some
-   take place earlier: at once, or at any moment until then. Observers are told when threads have waited.
+   take place earlier: at once, or at any moment until then. Observers learn when threads have waited.
 2. Operations of a thread that take place together do so in the order in which they began.
 3. A bulk copy reads its source when the thread waits with `.read`, or when it takes place.
 4. An arrival by `cp.async.mbarrier.arrive` comes when the mbarrier is tested, or when the thread waits for
@@ -38,7 +38,7 @@ class Transfer(Protocol):
 
 
 class Awaited(ABC):
-    """A transfer of which observers are told when threads have waited for it, whenever it took place."""
+    """A transfer that reports when threads have waited for it, whenever it took place."""
 
     @abstractmethod
     def waited(self, chosen: Bools, *, is_read: bool) -> None:

@@ -192,7 +192,7 @@ class ConcurrentUses:
 
 
 def use_words(threads: Threads, time: int) -> Words:
-    """What stands for uses of threads at a time."""
+    """Uses of threads at a time, as words."""
     return threads + (time << _SHIFT)
 
 

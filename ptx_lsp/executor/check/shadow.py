@@ -93,7 +93,7 @@ class Shadows:
         self._global: dict[int, tuple[Buffer, Shadow]] = {}
 
     def of(self, wave: Wave, access: MemoryEvent) -> Shadow | None:
-        """That of the memory of an access; None where threads share none that they can write."""
+        """The shadow of the memory of an access; None where threads share none that they can write."""
         if access.space == ".shared":
             return self.of_shared(wave, access.size & -access.size)
         if access.buffer is None or not access.data.flags.writeable:
@@ -105,7 +105,7 @@ class Shadows:
         return self._global[key][1]
 
     def of_shared(self, wave: Wave, granule: int) -> Shadow:
-        """That of the shared memory of a wave."""
+        """The shadow of the shared memory of a wave."""
         if wave not in self._shared:
             self._shared[wave] = Shadow(wave.shared.size, granule)
         return self._shared[wave]

@@ -30,7 +30,7 @@ _SEARCHED = 4
 
 @dataclass
 class Exploration:
-    """What the runs so far have shown."""
+    """The results of the runs so far."""
 
     found: dict[tuple[object, ...], Finding]
     error: ExecutionError | None = None

@@ -1,4 +1,4 @@
-"""What each thread of a launch knows of the others, see `happens_before.py`."""
+"""The knowledge that each thread of a launch has of the others, see `happens_before.py`."""
 
 from __future__ import annotations
 

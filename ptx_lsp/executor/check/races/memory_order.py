@@ -14,7 +14,7 @@ CTA: Scope = 0
 CLUSTER: Scope = 1
 GPU: Scope = 2
 Proxy = Literal[".shared", ".global", "tensormap"]
-"""What a proxy fence orders: the async proxy, in one of these state spaces, or the tensor map proxy."""
+"""The target of a proxy fence: the async proxy, in one of these state spaces, or the tensor map proxy."""
 
 _STRONG = frozenset((".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio"))
 
@@ -50,7 +50,7 @@ def scope(usage: Usage) -> Scope:
 
 
 def proxies(usage: Usage) -> tuple[Proxy, ...]:
-    """What it orders as a fence between proxies; () where it is none."""
+    """The proxies that it orders with the generic one; () where it is no such fence."""
     if usage.opcode not in ("membar", "fence") or ".proxy" not in usage.modifiers:
         return ()
     if any(one.startswith(".tensormap") for one in usage.modifiers):

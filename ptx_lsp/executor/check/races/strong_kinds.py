@@ -45,7 +45,7 @@ class Accesses:
 
 
 def kind_of(scope: Scope, size: int) -> int:
-    """What stands for strong accesses of a scope and size."""
+    """The number of strong accesses of a scope and size."""
     return size << 2 | scope
 
 
