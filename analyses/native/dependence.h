@@ -14,7 +14,7 @@ typedef struct {
 static PyTypeObject *dependence_graph_type;
 
 /* How an instruction accesses memory. */
-enum { LOADS = 1, STORES, ORDERS };
+enum { LOADS = 1, STORES, ORDERS, ENDS };
 
 typedef struct {
   Py_ssize_t position, base, place;
@@ -31,6 +31,7 @@ typedef struct {
   MemoryReference nearest[SPACES][2][NEAREST];
   Py_ssize_t sizes[SPACES][2];
   Py_ssize_t *since_barrier, since_count, barrier;
+  Py_ssize_t end; /* the last instruction that ended a block */
 } Dependences;
 
 static int add_edge(Dependences *known, Py_ssize_t earlier, Py_ssize_t later, Py_ssize_t latency) {
@@ -95,6 +96,14 @@ static int add_barrier(Dependences *known, Py_ssize_t position) {
   return 1;
 }
 
+/* An instruction that nothing is moved across. */
+static int add_end(Dependences *known, Py_ssize_t position) {
+  for (Py_ssize_t n = known->end < 0 ? 0 : known->end; n < position; n++)
+    if (!add_edge(known, n, position, 0)) return 0;
+  known->end = position;
+  return add_barrier(known, position);
+}
+
 static int add_access(Dependences *known, const MemoryReference *access, int how, Py_ssize_t space) {
   if (known->barrier >= 0 && !add_edge(known, known->barrier, access->position, 0)) return 0;
   known->since_barrier[known->since_count++] = access->position;
@@ -116,9 +125,12 @@ static int add_access(Dependences *known, const MemoryReference *access, int how
 static int add_memory(Dependences *known, PyObject *given, Py_ssize_t position) {
   MemoryReference access = {position, 0, 0};
   Py_ssize_t how, space;
-  if (given == NULL || given == Py_None) return given != NULL;
+  if (given == NULL) return 0;
+  if (known->end >= 0 && !add_edge(known, known->end, position, 0)) return 0;
+  if (given == Py_None) return 1;
   if (!PyArg_ParseTuple(given, "nnnn", &how, &space, &access.base, &access.place)) return 0;
   if (how == ORDERS) return add_barrier(known, position);
+  if (how == ENDS) return add_end(known, position);
   if ((how == LOADS || how == STORES) && space >= 0 && space < SPACES)
     return add_access(known, &access, (int)how, space);
   PyErr_SetString(PyExc_ValueError, "there is no such access");
@@ -139,7 +151,7 @@ static Dependences *new_dependences(const Operands *operands) {
   Py_ssize_t count = operands->count;
   Py_ssize_t reads = operands->uses.starts[count] + operands->flags_read.starts[count] + 1;
   known->count = count;
-  known->barrier = -1;
+  known->barrier = known->end = -1;
   known->cycles = zeroed(count, sizeof *known->cycles);
   known->written = zeroed(operands->names, sizeof *known->written);
   known->last_reader = zeroed(operands->names, sizeof *known->last_reader);

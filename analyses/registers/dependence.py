@@ -7,6 +7,8 @@
    Accesses to the same base at different offsets are independent. Only the nearest 32 accesses are
    considered. Loads of constant memory (`.const`, `.param`, `.nc`) have no memory dependence.
 3. Barriers, fences, calls and volatile accesses are ordered with all memory accesses.
+5. Divisions and square roots with correct rounding, and those of 64 bits, have a slow path behind a branch in
+   the machine code. They end a basic block, and ptxas moves nothing across them.
 4. The terminator of a block depends on all other instructions.
 
 The latencies approximate those of current GPUs, in cycles. Only their ratios matter.
@@ -56,6 +58,8 @@ class MemoryEffect(IntEnum):
     STORE = 2
     """Also what both loads and stores."""
     BARRIER = 3
+    END = 4
+    """Ends a basic block of the machine code: nothing is moved across it."""
 
 
 class SchedulingClass(NamedTuple):
@@ -131,6 +135,8 @@ def _space(spelling: str) -> str:
 
 
 def _effect(opcode: str, spelling: str, space: str) -> MemoryEffect:
+    if has_slow_path(spelling):
+        return MemoryEffect.END
     if opcode in _ORDERS or ".volatile" in spelling:
         return MemoryEffect.BARRIER
     if (
@@ -141,6 +147,16 @@ def _effect(opcode: str, spelling: str, space: str) -> MemoryEffect:
         return MemoryEffect.NONE
     is_load = opcode in _LOADS or (opcode == "wmma" and ".load" in spelling)
     return MemoryEffect.LOAD if is_load else MemoryEffect.STORE
+
+
+def has_slow_path(spelling: str) -> bool:
+    """Whether the machine code of an instruction branches (5)."""
+    opcode, _, modifiers = spelling.partition(".")
+    if opcode not in ("div", "rem", "rcp", "sqrt"):
+        return False
+    if modifiers.endswith(("64",)):
+        return ".approx" not in spelling
+    return modifiers.endswith("f32") and any(f".{one}." in f".{modifiers}" for one in ("rn", "rz", "rm", "rp"))
 
 
 def _base_and_offset(node: nodes.Instruction) -> tuple[str, int]:
