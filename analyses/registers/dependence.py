@@ -7,9 +7,11 @@
    Accesses to the same base at different offsets are independent. Only the nearest 32 accesses are
    considered. Loads of constant memory (`.const`, `.param`, `.nc`) have no memory dependence.
 3. Barriers, fences, calls and volatile accesses are ordered with all memory accesses.
-5. Divisions and square roots with correct rounding, and those of 64 bits, have a slow path behind a branch in
-   the machine code. They end a basic block, and ptxas moves nothing across them.
 4. The terminator of a block depends on all other instructions.
+5. Nothing is moved across instructions whose machine code has branches or a call. These are the divisions and
+   roots of `f32` that round correctly and of `f64` (all have a slow path), integer divisions of other than 32
+   bits, also by constants, and atomics that are loops: on floats or on 64 bits in shared memory (except `cas`
+   and `exch`), and on floats at generic addresses. ptxas 13.5 treats sm_75 to sm_120 alike here.
 
 The latencies approximate those of current GPUs, in cycles. Only their ratios matter.
 """
@@ -40,6 +42,8 @@ _ORDERS: Final = frozenset(
 )
 _LAST: Final = frozenset({"bra", "brx", "ret", "exit", "trap"})
 _SPACES: Final = (".shared", ".global", ".local", ".const", ".param", "")
+_ROUNDINGS: Final = frozenset({"rn", "rz", "rm", "rp"})
+_SIMPLE_ATOMICS: Final = frozenset({"cas", "exch"})
 _FLAG_CYCLES: Final = 6
 _CYCLES: Final = {
     "ld": 300, "ldu": 300, "atom": 400, "tex": 400, "tld4": 400, "suld": 400, "shfl": 25, "vote": 12,
@@ -135,7 +139,7 @@ def _space(spelling: str) -> str:
 
 
 def _effect(opcode: str, spelling: str, space: str) -> MemoryEffect:
-    if has_slow_path(spelling):
+    if ends_block(spelling):
         return MemoryEffect.END
     if opcode in _ORDERS or ".volatile" in spelling:
         return MemoryEffect.BARRIER
@@ -149,14 +153,25 @@ def _effect(opcode: str, spelling: str, space: str) -> MemoryEffect:
     return MemoryEffect.LOAD if is_load else MemoryEffect.STORE
 
 
-def has_slow_path(spelling: str) -> bool:
-    """Whether the machine code of an instruction branches (5)."""
-    opcode, _, modifiers = spelling.partition(".")
-    if opcode not in ("div", "rem", "rcp", "sqrt"):
-        return False
-    if modifiers.endswith(("64",)):
-        return ".approx" not in spelling
-    return modifiers.endswith("f32") and any(f".{one}." in f".{modifiers}" for one in ("rn", "rz", "rm", "rp"))
+@lru_cache(maxsize=4096)
+def ends_block(spelling: str) -> bool:
+    """Whether the machine code of an instruction has branches or a call (5)."""
+    opcode, *modifiers = spelling.split(".")
+    wide = any(one.endswith("64") for one in modifiers)
+    match opcode:
+        case "div" | "rem" | "rcp" | "sqrt" | "rsqrt":
+            if "f32" in modifiers:
+                return not _ROUNDINGS.isdisjoint(modifiers)
+            if "f64" in modifiers:
+                return opcode == "rsqrt" or "approx" not in modifiers
+            return wide or "32" not in modifiers[-1]
+        case "atom" | "red":
+            is_float = any(one in ("f32", "f64") for one in modifiers)
+            if "shared" in modifiers:
+                return is_float or (wide and _SIMPLE_ATOMICS.isdisjoint(modifiers))
+            return is_float and "global" not in modifiers
+        case _:
+            return False
 
 
 def _base_and_offset(node: nodes.Instruction) -> tuple[str, int]:

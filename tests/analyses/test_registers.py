@@ -268,3 +268,12 @@ def test_the_slow_path_of_a_division_needs_registers_of_its_own(
     assert slow is not None and fast is not None
     assert slow.peak_live == least
     assert slow.used >= least > fast.peak_live
+
+
+def test_loads_are_not_hoisted_across_a_slow_path() -> None:
+    def peak(operation: str) -> int:
+        halves = "".join(f"ld.global.f32 %f{i}, [%d1+{4 * i}];\nadd.f32 %f20, %f20, %f{i};\n" for i in range(8))
+        text = f"{START}{halves}{operation} %f20, %f20, %f20;\n{halves}st.global.f32 [%d1], %f20;"
+        return straight_line_regions(kernel(text))[0].registers_with_hoisting(60, is_banked=False)
+
+    assert peak("div.rn.f32") < peak("div.full.f32")

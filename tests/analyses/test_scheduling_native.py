@@ -134,15 +134,21 @@ def _edges(
                 if word in operations[n].uses | operations[n].flags_read:
                     found[n].add((late, 0))
         access = accesses[late]
+        ends = [n for n in range(late) if (accesses[n] or (0,))[0] == 4]
+        if ends:
+            found[ends[-1]].add((late, 0))
+        if access is not None and access[0] == 4:
+            for n in range(ends[-1] if ends else 0, late):
+                found[n].add((late, 0))
         if access is None:
             continue
         before = [(n, accesses[n]) for n in range(late)]
-        barriers = [n for n, other in before if other and other[0] == 3]
+        barriers = [n for n, other in before if other and other[0] > 2]
         start = barriers[-1] if barriers else 0
         if barriers:
             found[start].add((late, 0))
-        since = [(n, other) for n, other in before if other and n >= start and other[0] != 3]
-        if access[0] == 3:
+        since = [(n, other) for n, other in before if other and n >= start and other[0] < 3]
+        if access[0] > 2:
             for n, _ in since:
                 found[n].add((late, 0))
             continue
@@ -277,7 +283,7 @@ def _unrolled(body: Sequence[Operation], factor: int, is_jump: bytes) -> list[Op
 def _accesses(choice: Random, count: int) -> list[Access]:
     def access() -> Access:
         base, space, place = choice.choices(range(3), k=3)
-        return choice.choice((None, (choice.choice((1, 1, 2, 2, 3)), space, base, place)))
+        return choice.choice((None, (choice.choice((1, 1, 1, 2, 2, 2, 3, 4)), space, base, place)))
 
     return [access() for _ in range(count)]
 
@@ -415,7 +421,7 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: _OPERANDS.profile([0, 1, 2], [0] * 3, bytes(2)),
         lambda: Code(Random(1), 0).operands().min_pressure_order(_GRAPH),
         lambda: DependenceGraph(_OPERANDS, [1] * 2, 6, [None] * 3, False),
-        lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(4, 0, 0, 0)] * 3, False),
+        lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(5, 0, 0, 0)] * 3, False),
         lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(1, 8, 0, 0)] * 3, False),
         lambda: _OPERANDS.hoisted(_GRAPH, [0] * 2, bytes(3), 1, 1),
         lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, bytes(2), 1, 1),
