@@ -2,13 +2,18 @@
 
 1. A region is the machine instructions of one block, or of a loop that is a straight line of blocks.
 2. Such a loop is unrolled if its trip count is known (from a constant start, step and end, as in `mov i, 0;
-   ... add i, i, 1; setp.lt p, i, 16; @p bra`). It must not contain a barrier, call or matrix instruction, nor
-   have a `.pragma "nounroll"` near it. It is fully unrolled up to `FULL_UNROLL_LIMIT` instructions in all,
-   else by a factor that makes at most `PARTIAL_UNROLL_LIMIT`.
-3. In an unrolled loop, each copy of the body defines its own virtual registers. Only the registers of the
-   last copy are live after the loop.
+   ... add i, i, 1; setp.lt p, i, 16; @p bra`), or if a register that changes by a constant is compared with
+   one that does not change. It must not contain a barrier, call, matrix instruction or an instruction that
+   ends a block (`ends_block`), nor have a `.pragma "nounroll"` near it.
+3. The cost of a turn is the number of its instructions, with 2 for each access to memory. With a known trip
+   count it is fully unrolled, also a thousand times, if a turn costs up to `MOST_COST`, or all of them
+   `PARTIAL_UNROLL_LIMIT`; else by the most turns that cost no more than that, at least 4, preferably a
+   divisor of the trip count. A loop of one block with an unknown trip count is unrolled by 4 if a turn costs
+   up to `MOST_COST`; turns that are left over follow as 2 and 1.
+4. In an unrolled loop, each copy of the body defines its own virtual registers. Only the registers of the
+   last copy are live after the loop. Increments by a constant become offsets.
 
-ptxas does not document these decisions; the limits come from observation.
+ptxas does not document these decisions; the limits come from machine code of ptxas 13.5 for sm_75 and sm_90.
 """
 
 from __future__ import annotations
@@ -22,7 +27,8 @@ from analyses._flow import MachineBlock, Operands
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
-from analyses.instructions.uses_and_defs import instructions
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from analyses.registers.dependence import ends_block
 from analyses.registers.list_scheduling import Key, StraightLineRegion
 from analyses.registers.machine_blocks import MachineCode
 from analyses.registers.machine_instructions import assigned_constant
@@ -36,9 +42,12 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
 FULL_UNROLL_LIMIT: Final = 1000
-PARTIAL_UNROLL_LIMIT: Final = 250
+"""ptxas unrolls further, but then the registers are as many as they may be."""
+MOST_COST: Final = 49
+PARTIAL_UNROLL_LIMIT: Final = 270
+RUNTIME_FACTOR: Final = 4
+_MEMORY: Final = frozenset({"ld", "ldu", "st", "atom", "red", "tex"})
 _NOT_UNROLLED: Final = frozenset({"bar", "barrier", "call", "wmma", "mma", "wgmma"})
-_FACTORS: Final = (16, 8, 4, 2)
 
 
 @fact
@@ -89,10 +98,14 @@ def _sources(function: Function) -> Iterator[_Source]:
         loop = straight.get(number)
         if loop is not None:
             members = [graph.blocks[one] for one in sorted(loop.blocks)]
-            count = trip_count(function, loop)
-            factor = (
-                _unroll_factor(left.code, members[0].first, members[-1].end, count) if count else 1
-            )
+            variable = _InductionVariable(function, range(members[0].first, members[-1].end))
+            count = variable.trip_count()
+            cost = _unrolling_cost(left.code, members[0].first, members[-1].end)
+            if count:
+                factor = _unroll_factor(cost, count)
+            else:
+                is_small = cost <= MOST_COST and len(members) == 1 and variable.is_counted()
+                factor = RUNTIME_FACTOR if is_small else 1
             if factor > 1:
                 done.update(loop.blocks)
                 behind = alive.bits_of_any([
@@ -137,10 +150,10 @@ class _Source(NamedTuple):
         found = self.left.code.operands(self.first, self.end, live_out)
         if self.factor == 1:
             return found
-        kinds = self.left.code.flow.kinds
-        return found.unrolled(
-            self.factor, bytes([kinds[one].opcode == "bra" for one in found.numbers])
-        )
+        flow = self.left.code.flow
+        guards = {flow.guards[one] for one in found.numbers if flow.kinds[one].opcode == "bra"}
+        is_once = [_is_once(flow, one, guards) for one in found.numbers]
+        return found.unrolled(self.factor, bytes(is_once))
 
     def read(self) -> RegionCode:
         live_out = self.sets.members(self.behind)
@@ -150,6 +163,16 @@ class _Source(NamedTuple):
         if self.factor > 1:
             return maxsize
         return self.left.code.block(self.first, self.end, self.sets.members(self.behind)).pressure
+
+
+def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:
+    """Whether an instruction is not repeated in an unrolled loop: a branch, its test, or the increment of a
+    register by a constant, which becomes an offset.
+    """
+    opcode, defs = flow.kinds[number].opcode, flow.defs[number]
+    if opcode == "add":
+        return flow.uses[number] == defs and constant(flow.body.instructions[number].operands[-1]) is not None
+    return opcode == "bra" or (opcode == "setp" and guards.issuperset(defs))
 
 
 def _is_straight_line(graph: Cfg, loop: Loop) -> bool:
@@ -179,19 +202,26 @@ def _nounroll_blocks(function: Function) -> set[int]:
     return found
 
 
-def _unroll_factor(code: MachineCode, first: int, end: int, count: int) -> int:
-    kinds = [
-        kind
-        for kind, is_eliminated in zip(
-            code.flow.kinds[first:end], code.is_eliminated[first:end], strict=True
-        )
-        if not is_eliminated
-    ]
-    if any(kind.opcode in _NOT_UNROLLED for kind in kinds):
+def _unrolling_cost(code: MachineCode, first: int, end: int) -> int:
+    """The cost of one turn of a loop (3); more than any limit if it may not be unrolled."""
+    cost = 0
+    for kind, is_eliminated in zip(
+        code.flow.kinds[first:end], code.is_eliminated[first:end], strict=True
+    ):
+        if kind.opcode in _NOT_UNROLLED or ends_block(kind.shape.spelling):
+            return maxsize
+        cost += 0 if is_eliminated else 2 if kind.opcode in _MEMORY else 1
+    return cost
+
+
+def _unroll_factor(cost: int, count: int) -> int:
+    """How often a loop with a known trip count is unrolled."""
+    if cost <= MOST_COST or count * cost <= PARTIAL_UNROLL_LIMIT:
+        return max(1, min(count, FULL_UNROLL_LIMIT // cost))
+    most = PARTIAL_UNROLL_LIMIT // cost
+    if most < RUNTIME_FACTOR:
         return 1
-    if count * len(kinds) <= FULL_UNROLL_LIMIT:
-        return count
-    return next((factor for factor in _FACTORS if factor * len(kinds) <= PARTIAL_UNROLL_LIMIT), 1)
+    return next((factor for factor in range(most, RUNTIME_FACTOR - 1, -1) if count % factor == 0), most)
 
 
 class _InductionVariable:
@@ -221,6 +251,24 @@ class _InductionVariable:
             return None
         count = (end - start) // step
         return count if count > 0 else None
+
+    def is_counted(self) -> bool:
+        """Whether the loop compares a register that changes by a constant with one that does not."""
+        tests = [s for b in self.inside if b.opcode == "bra" for s in self.inside if b.guard in s.defs]
+        if len(tests) != 1 or tests[0].opcode != "setp" or len(tests[0].node.operands) < 3:
+            return False
+        one, other = (self.register(operand) for operand in tests[0].node.operands[1:3])
+        changed = {register for s in self.inside for register in s.defs}
+        if one not in changed:
+            one, other = other, one
+        adds = [s for s in self.inside if one in s.defs]
+        return (
+            one is not None
+            and other not in changed
+            and len(adds) == 1
+            and adds[0].opcode in ("add", "sub")
+            and constant(adds[0].node.operands[-1]) is not None
+        )
 
     def start(self, register: int | None) -> int | None:
         """The only constant that `register` is assigned outside the loop."""

@@ -124,26 +124,35 @@ def test_turns_of_a_loop(start: str, step: str, end: str, count: int | None) -> 
     assert trip_count(function, loop) == count
 
 
-def test_a_counted_loop_is_unrolled_unless_it_must_not_be() -> None:
-    body = LOOP.format(start="0", step="1", end="16")
-    assert (
-        sum(len(run.code.operands.numbers) for run in straight_line_regions(kernel(body)))
-        == 1 + 16 * 2 + 1
-    )
+def _machine_instructions(body: str) -> int:
+    return sum(len(run.code.operands.numbers) for run in straight_line_regions(kernel(body)))
+
+
+@pytest.mark.parametrize(
+    ("end", "work", "turns"),
+    [
+        ("16", 1, 16),
+        ("16", 48, 4),  # a turn costs more than a small one: as many turns as cost up to 270
+        ("18", 51, 5),  # though that does not divide 18
+        ("7", 300, 1),
+        ("%r2", 1, 4),
+        ("%r2", 40, 4),
+        ("%r2", 50, 1),
+    ],
+)
+def test_loops_are_unrolled_as_far_as_a_turn_costs(end: str, work: int, turns: int) -> None:
+    body = LOOP.format(start="0", step="1", end=end)
+    body = body.replace("setp", "mul.f32 %f1, %f1, %f1; " * work + "setp")
+    assert _machine_instructions(body) == work * turns + 4
     kept = body.replace("L: ", 'L: .pragma "nounroll";\n')
-    assert sum(len(run.code.operands.numbers) for run in straight_line_regions(kernel(kept))) == 4
+    assert _machine_instructions(kept) == work + 4
 
 
-@pytest.mark.parametrize("kept", ["bar.sync 0;", "call f;"])
-def test_loops_that_are_not_unrolled(kept: str) -> None:
-    unknown = LOOP.format(start="0", step="1", end="%r2")
-    assert (
-        sum(len(run.code.operands.numbers) for run in straight_line_regions(kernel(unknown))) == 4
-    )
-    stopped = LOOP.format(start="0", step="1", end="16").replace("setp", kept + " setp")
-    assert (
-        sum(len(run.code.operands.numbers) for run in straight_line_regions(kernel(stopped))) == 5
-    )
+@pytest.mark.parametrize("kept", ["bar.sync 0;", "call f;", "div.rn.f32 %f1, %f1, %f1;"])
+@pytest.mark.parametrize("end", ["16", "%r2"])
+def test_loops_that_are_not_unrolled(kept: str, end: str) -> None:
+    stopped = LOOP.format(start="0", step="1", end=end).replace("setp", kept + " setp")
+    assert _machine_instructions(stopped) == 5
 
 
 def test_pressure_of_the_text() -> None:
@@ -272,8 +281,9 @@ def test_the_slow_path_of_a_division_needs_registers_of_its_own(
 
 def test_loads_are_not_hoisted_across_a_slow_path() -> None:
     def peak(operation: str) -> int:
-        halves = "".join(f"ld.global.f32 %f{i}, [%d1+{4 * i}];\nadd.f32 %f20, %f20, %f{i};\n" for i in range(8))
-        text = f"{START}{halves}{operation} %f20, %f20, %f20;\n{halves}st.global.f32 [%d1], %f20;"
+        loads, sums = LOADS.splitlines(), SUM.splitlines()
+        first, second = (" ".join(loads[half] + sums[half]) for half in (slice(4), slice(4, None)))
+        text = f"{START}{first} {operation} %f20, %f20, %f20; {second} st.global.f32 [%d1], %f20;"
         return straight_line_regions(kernel(text))[0].registers_with_hoisting(60, is_banked=False)
 
     assert peak("div.rn.f32") < peak("div.full.f32")
