@@ -186,6 +186,8 @@ class Scheduler(ConvergenceGroups):
 
     def _converge_warps(self) -> None:
         """All groups wait for others of their warps: those at instructions of one kind go on together."""
+        if self._pass_by():
+            return
         for block in list(self.at):
             action = self._first(block)
             assert action is not None
@@ -204,6 +206,22 @@ class Scheduler(ConvergenceGroups):
                 self._together(ready)
                 return
         raise self._deadlock()
+
+    def _pass_by(self) -> bool:
+        """Lets lanes go on that have come to a group that waits, but whose guard is false."""
+        for block, mask in self.at.items():
+            here, some = self.blocks[block].steps[0].taken(self.wave, mask)
+            left = self.wave.full_mask(mask)
+            passing = left & ~self.wave.full_mask(here) if some else left
+            if passing.any():
+                del self.at[block]
+                if (left & ~passing).any():
+                    self.at[block] = left & ~passing
+                else:
+                    self._held.discard(block)
+                self.execute(block, passing)
+                return True
+        return False
 
     def _together(self, ready: list[tuple[int, Collective, Bools]]) -> None:
         for block, _, going in ready:
