@@ -105,6 +105,10 @@ class MachineBlock:
         """How many registers its definitions need."""
 
     @property
+    def parameters(self) -> tuple[int, ...]:
+        """The virtual registers of parameters that it reads."""
+
+    @property
     def has_pair(self) -> bool:
         """Whether an instruction defines several registers."""
 
@@ -113,7 +117,8 @@ class Operands:
     and those that are live after it. A flag is a register without virtual registers, or a guard.
 
     `uses` to `guards` are as in `FunctionInstructions`; `of_registers`, `allocated` and `is_eliminated` as in
-    `MachineCode`. Eliminated instructions are left out.
+    `MachineCode`. Eliminated instructions are left out. A region loads a parameter where it first reads it,
+    unless it is live after the region.
     """
 
     def __new__(
@@ -125,6 +130,7 @@ class Operands:
         of_registers: list[tuple[int, ...]],
         allocated: list[tuple[int, ...]],
         is_eliminated: bytearray,
+        loads: dict[int, int],
         first: int,
         end: int,
         live_out: list[int],
@@ -142,24 +148,36 @@ class Operands:
     def defined(self) -> int:
         """The number of virtual registers that the instructions write, counted for each."""
 
-    def unrolled(self, factor: int, is_jump: bytes, /) -> Operands:
+    def unrolled(self, factor: int, turns: bytes, /) -> Operands:
         """The region so many times. Each turn has its own virtual registers for what it defines; the last one
-        has those of the text, and alone the jumps.
+        has those of the text. `turns` is 1 for instructions of the last turn alone, 2 for those of the first.
+        """
+
+    def counted(self, elsewhere: bytes, /) -> bytes:
+        """For each virtual register that is named here, whether it counts: its byte of `elsewhere` is 0 or
+        missing.
         """
 
     def profile(
-        self, order: list[int], additional: list[int], is_folded: bytes, /
+        self, order: list[int], additional: list[int], is_folded: bytes, is_counted: bytes, /
     ) -> tuple[list[int], list[int]]:
         """By turn in an order: the virtual registers live before the instruction, or after it together with
         those that it reads unless they are folded into it; and the additional ones. And by how many more are
-        live after it than before it.
+        live after it than before it. Only those count that have a flag (`counted`).
         """
 
-    def min_pressure_order(self, graph: DependenceGraph, /) -> list[int]:
+    def min_pressure_order(self, graph: DependenceGraph, is_counted: bytes, /) -> list[int]:
         """The order of minimal pressure (`list_scheduling`, 2)."""
 
     def hoisted(
-        self, graph: DependenceGraph, additional: list[int], is_folded: bytes, limit: int, tries: int, /
+        self,
+        graph: DependenceGraph,
+        additional: list[int],
+        is_folded: bytes,
+        is_counted: bytes,
+        limit: int,
+        tries: int,
+        /,
     ) -> int:
         """The most registers that are live if latencies are hidden while at most `limit` are
         (`list_scheduling`, 3). Of the instructions that need not wait, the first `tries` are tried.
@@ -199,6 +217,7 @@ def machine_blocks(
     of_registers: list[tuple[int, ...]],
     allocated: list[tuple[int, ...]],
     is_eliminated: bytearray,
+    loads: dict[int, int],
     additional: dict[InstructionKind, int],
     bounds: list[tuple[int, int]],
     live_after: list[int],

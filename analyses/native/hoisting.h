@@ -23,16 +23,13 @@ typedef struct {
 /* The registers that are live around an instruction if it is taken now. */
 static Py_ssize_t live_around(const Scheduling *state, Py_ssize_t number) {
   const Ordering *ordering = &state->ordering;
-  const Rows *uses = &ordering->operands->uses, *defs = &ordering->operands->defs, *fresh = &ordering->fresh;
-  Py_ssize_t read = 0, dead = 0, ended = 0;
-  for (Py_ssize_t at = uses->starts[number]; at < uses->starts[number + 1]; at++)
-    read += !ordering->live.is_live[uses->items[at]];
-  for (Py_ssize_t at = defs->starts[number]; at < defs->starts[number + 1]; at++)
-    dead += !ordering->live.is_live[defs->items[at]];
-  for (Py_ssize_t at = fresh->starts[number]; at < fresh->starts[number + 1]; at++)
-    ended += ordering->live.is_live[fresh->items[at]];
-  Py_ssize_t after = ordering->live.count + dead + (state->is_folded[number] ? 0 : read);
-  Py_ssize_t before = ordering->live.count - ended + read;
+  const Live *live = &ordering->live;
+  const Rows *fresh = &ordering->fresh;
+  Py_ssize_t read = count_new(live, &ordering->operands->uses, number);
+  Py_ssize_t dead = count_new(live, &ordering->operands->defs, number);
+  Py_ssize_t ended = count_all(live, fresh, number) - count_new(live, fresh, number);
+  Py_ssize_t after = live->count + dead + (state->is_folded[number] ? 0 : read);
+  Py_ssize_t before = live->count - ended + read;
   return (after > before ? after : before) + state->more[number];
 }
 
@@ -126,9 +123,10 @@ static PyObject *hoisted(PyObject *self, PyObject *arguments) {
   Scheduling state = {.most = 0};
   const Operands *operands = (Operands *)self;
   PyObject *graph, *more, *found = NULL;
-  Py_ssize_t size;
-  if (!PyArg_ParseTuple(arguments, "O!O!y#nn", dependence_graph_type, &graph, &PyList_Type, &more, &state.is_folded,
-                        &size, &state.limit, &state.tries))
+  const char *is_counted;
+  Py_ssize_t size, names;
+  if (!PyArg_ParseTuple(arguments, "O!O!y#y#nn", dependence_graph_type, &graph, &PyList_Type, &more, &state.is_folded,
+                        &size, &is_counted, &names, &state.limit, &state.tries))
     return NULL;
   state.graph = (DependenceGraph *)graph;
   Py_ssize_t count = operands->count;
@@ -136,8 +134,8 @@ static PyObject *hoisted(PyObject *self, PyObject *arguments) {
     PyErr_SetString(PyExc_ValueError, "the graph or the flags are those of another region, or there are too many tries");
     return NULL;
   }
-  int failed = (state.more = read_numbers(more, count)) == NULL || !begin_ordering(&state.ordering, operands) ||
-               !begin_scheduling(&state);
+  int failed = (state.more = read_numbers(more, count)) == NULL ||
+               !begin_ordering(&state.ordering, operands, is_counted, names) || !begin_scheduling(&state);
   for (Py_ssize_t n = 0; n < count && !failed; n++) {
     Py_ssize_t chosen = choose(&state);
     if (chosen == NONE_FITS) chosen = cheapest(&state);
@@ -159,7 +157,8 @@ static PyObject *hoisted(PyObject *self, PyObject *arguments) {
 static PyMethodDef operands_methods[] = {
     {"unrolled", operands_unrolled, METH_VARARGS, NULL},
     {"profile", operands_profile, METH_VARARGS, NULL},
-    {"min_pressure_order", min_pressure_order, METH_O, NULL},
+    {"min_pressure_order", min_pressure_order, METH_VARARGS, NULL},
+    {"counted", operands_counted, METH_VARARGS, NULL},
     {"hoisted", hoisted, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

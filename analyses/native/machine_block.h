@@ -10,16 +10,17 @@ enum { NO_REGISTER = -1 };
 
 typedef struct {
   PyObject_HEAD
-  PyObject *upward_exposed, *defined;
+  PyObject *upward_exposed, *defined, *parameters;
   Py_ssize_t pressure, results;
   char has_pair;
 } MachineBlock;
 
 static PyTypeObject *machine_block_type;
 
-/* The machine code of a function: `lists` are the uses, defs, partial defs and guards of all instructions. */
+/* The machine code of a function: `lists` are the uses, defs, partial defs and guards of all instructions, `loads`
+ * the instructions that load parameters, by the virtual registers that they define. */
 typedef struct {
-  PyObject *lists[4], *values, *allocated, *is_eliminated;
+  PyObject *lists[4], *values, *allocated, *is_eliminated, *loads;
   Py_ssize_t first, end;
 } MachineCode;
 
@@ -84,9 +85,19 @@ typedef struct {
   int has_pair;
 } BlockWalk;
 
-static void make_live(BlockWalk *walk, Py_ssize_t word) {
+/* The instruction that loads a parameter into a virtual register; -1 if there is none, or with an exception. */
+static Py_ssize_t load_of(const MachineCode *code, Py_ssize_t word) {
+  if (!PyDict_Size(code->loads)) return -1;
+  PyObject *key = PyLong_FromSsize_t(word);
+  PyObject *number = key == NULL ? NULL : PyDict_GetItemWithError(code->loads, key);
+  Py_XDECREF(key);
+  return number == NULL ? -1 : PyLong_AsSsize_t(number);
+}
+
+/* Parameters do not count. */
+static void make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
   unsigned char *state = walk->states + place_of(&walk->words, word);
-  if (!(*state & IS_LIVE)) walk->live++;
+  if (!(*state & IS_LIVE) && load_of(code, word) < 0) walk->live++;
   *state |= IS_LIVE;
 }
 
@@ -117,19 +128,21 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
     PyObject *words = words_of(code, PyLong_AsSsize_t(PyTuple_GetItem(uses, n)), &is_allocated);
     if (words == NULL) return 0;
     Py_ssize_t own = PyTuple_Size(words);
-    for (Py_ssize_t word = 0; word < own; word++) make_live(walk, PyLong_AsSsize_t(PyTuple_GetItem(words, word)));
+    for (Py_ssize_t word = 0; word < own; word++) make_live(walk, code, PyLong_AsSsize_t(PyTuple_GetItem(words, word)));
   }
   if (walk->live + size + more > walk->pressure) walk->pressure = walk->live + size + more;
   walk->results += size;
   return 1;
 }
 
-/* The words with a state. */
-static PyObject *words_with(BlockWalk *walk, unsigned char wanted) {
+/* The words with a state that are parameters, or those that are not. */
+static PyObject *words_with(BlockWalk *walk, const MachineCode *code, unsigned char wanted, int are_loaded) {
   Py_ssize_t count = 0;
-  for (Py_ssize_t place = 0; place < walk->words.count; place++)
-    if (walk->states[place] & wanted && walk->words.numbers[place] != NO_REGISTER)
-      walk->found[count++] = walk->words.numbers[place];
+  for (Py_ssize_t place = 0; place < walk->words.count; place++) {
+    Py_ssize_t word = walk->words.numbers[place];
+    if (walk->states[place] & wanted && word != NO_REGISTER && (load_of(code, word) >= 0) == are_loaded)
+      walk->found[count++] = word;
+  }
   return tuple_of_numbers(walk->found, count);
 }
 
@@ -142,8 +155,9 @@ static PyObject *read_block(BlockWalk *walk, const MachineCode *code, PyObject *
   }
   MachineBlock *found = PyErr_Occurred() ? NULL : (MachineBlock *)PyType_GenericAlloc(machine_block_type, 0);
   if (found == NULL) return NULL;
-  found->upward_exposed = words_with(walk, IS_LIVE);
-  found->defined = words_with(walk, IS_DEFINED);
+  found->upward_exposed = words_with(walk, code, IS_LIVE, 0);
+  found->parameters = words_with(walk, code, IS_LIVE, 1);
+  found->defined = words_with(walk, code, IS_DEFINED, 0);
   found->pressure = walk->pressure;
   found->results = walk->results;
   found->has_pair = (char)walk->has_pair;
@@ -154,9 +168,10 @@ static PyObject *read_block(BlockWalk *walk, const MachineCode *code, PyObject *
 static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments) {
   MachineCode code;
   PyObject *kinds, *more, *bounds, *live_after, *found = NULL;
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!", &code.lists[0], &code.lists[1], &code.lists[2], &code.lists[3],
-                        &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type, &code.allocated,
-                        &code.is_eliminated, &PyDict_Type, &more, &PyList_Type, &bounds, &PyList_Type, &live_after))
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!O!", &code.lists[0], &code.lists[1], &code.lists[2],
+                        &code.lists[3], &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type,
+                        &code.allocated, &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more,
+                        &PyList_Type, &bounds, &PyList_Type, &live_after))
     return NULL;
   Py_ssize_t count = PyList_Size(bounds), after = PyList_Size(live_after), most = 0;
   for (Py_ssize_t n = 0; n < count; n++) {
@@ -174,7 +189,7 @@ static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments
     if (walk.words.count) memset(walk.states, 0, walk.words.count);
     forget_numbers(&walk.words);
     walk.live = walk.pressure = walk.results = walk.has_pair = 0;
-    for (Py_ssize_t one = 0; one < after; one++) make_live(&walk, PyLong_AsSsize_t(PyList_GetItem(live_after, one)));
+    for (Py_ssize_t one = 0; one < after; one++) make_live(&walk, &code, PyLong_AsSsize_t(PyList_GetItem(live_after, one)));
     PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end);
     PyObject *block = read_block(&walk, &code, kinds, PyDict_Size(more) ? more : NULL);
     if (block == NULL) Py_CLEAR(found);
@@ -190,6 +205,7 @@ static void machine_block_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   Py_XDECREF(((MachineBlock *)self)->upward_exposed);
   Py_XDECREF(((MachineBlock *)self)->defined);
+  Py_XDECREF(((MachineBlock *)self)->parameters);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -197,6 +213,7 @@ static void machine_block_dealloc(PyObject *self) {
 static PyMemberDef machine_block_members[] = {
     {"upward_exposed", T_OBJECT_EX, offsetof(MachineBlock, upward_exposed), READONLY, NULL},
     {"defined", T_OBJECT_EX, offsetof(MachineBlock, defined), READONLY, NULL},
+    {"parameters", T_OBJECT_EX, offsetof(MachineBlock, parameters), READONLY, NULL},
     {"pressure", T_PYSSIZET, offsetof(MachineBlock, pressure), READONLY, NULL},
     {"results", T_PYSSIZET, offsetof(MachineBlock, results), READONLY, NULL},
     {"has_pair", T_BOOL, offsetof(MachineBlock, has_pair), READONLY, NULL},

@@ -11,6 +11,7 @@ typedef struct {
   Py_ssize_t count, names, live_count;
   Py_ssize_t *numbers;  /* of the instructions, in the function */
   Py_ssize_t *live_out; /* the virtual registers that are live after the region */
+  Py_ssize_t *words;    /* the virtual register that each name stands for; negative for a flag */
   Rows uses, defs, kept, flags_read, flags_written; /* without duplicates; `kept` are partial definitions */
 } Operands;
 
@@ -51,6 +52,7 @@ static void end_instruction(Operands *found) {
 typedef struct {
   Numbering names;
   Py_ssize_t *seen, row;
+  unsigned char *is_loaded; /* the names of parameters that were met */
 } Reading;
 
 static inline int add_name(Reading *reading, Rows *rows, Py_ssize_t number) {
@@ -85,8 +87,38 @@ static int read_registers(
   return 1;
 }
 
+/* Adds the instruction that loads some parameters, and that has no operands. */
+static int read_load(const MachineCode *code, Py_ssize_t number, Reading *reading, Operands *found) {
+  begin_instruction(found, number);
+  if (!read_registers(code, PyList_GetItem(code->lists[1], number), 1, reading, &found->defs, NULL)) return 0;
+  for (Py_ssize_t at = found->defs.starts[found->count]; at < found->defs.starts[found->count + 1]; at++)
+    reading->is_loaded[found->defs.items[at]] = 1;
+  end_instruction(found);
+  return !PyErr_Occurred();
+}
+
+/* Adds the loads of the parameters that an instruction is the first to read. */
+static int read_loads(const MachineCode *code, Py_ssize_t number, Reading *reading, Operands *found) {
+  PyObject *uses = PyList_GetItem(code->lists[0], number);
+  Py_ssize_t count = PyDict_Size(code->loads) ? PyTuple_Size(uses) : 0;
+  for (Py_ssize_t n = 0; n < count; n++) {
+    int is_allocated = 0;
+    PyObject *held = words_of(code, PyLong_AsSsize_t(PyTuple_GetItem(uses, n)), &is_allocated);
+    if (held == NULL) return 0;
+    Py_ssize_t size = PyTuple_Size(held);
+    for (Py_ssize_t word = 0; word < size; word++) {
+      Py_ssize_t one = PyLong_AsSsize_t(PyTuple_GetItem(held, word)), load = load_of(code, one);
+      if (load >= 0 && !reading->is_loaded[place_of(&reading->names, one)] &&
+          !read_load(code, load, reading, found))
+        return 0;
+    }
+  }
+  return !PyErr_Occurred();
+}
+
 static int read_instruction(const MachineCode *code, Py_ssize_t number, Reading *reading, Operands *found) {
   Py_ssize_t guard = PyLong_AsSsize_t(PyList_GetItem(code->lists[3], number));
+  if (!read_loads(code, number, reading, found)) return 0;
   begin_instruction(found, number);
   if (!read_registers(code, PyList_GetItem(code->lists[0], number), 0, reading, &found->uses, &found->flags_read))
     return 0;
@@ -101,38 +133,48 @@ static int read_instruction(const MachineCode *code, Py_ssize_t number, Reading 
 static PyObject *operands_new(PyTypeObject *Py_UNUSED(type), PyObject *arguments, PyObject *Py_UNUSED(named)) {
   MachineCode code;
   PyObject *live_out;
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!OnnO!", &code.lists[0], &code.lists[1], &code.lists[2], &code.lists[3],
-                        &PyList_Type, &code.values, &PyList_Type, &code.allocated, &code.is_eliminated, &code.first,
-                        &code.end, &PyList_Type, &live_out))
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!OO!nnO!", &code.lists[0], &code.lists[1], &code.lists[2], &code.lists[3],
+                        &PyList_Type, &code.values, &PyList_Type, &code.allocated, &code.is_eliminated, &PyDict_Type,
+                        &code.loads, &code.first, &code.end, &PyList_Type, &live_out))
     return NULL;
   if (!is_machine_code(&code)) return NULL;
   Py_ssize_t most = most_words(&code), after = PyList_Size(live_out);
   if (most < 0) return NULL;
-  most += after + code.end - code.first; /* and the guards */
+  Py_ssize_t loads = PyDict_Size(code.loads);
+  most += after + code.end - code.first + loads; /* and the guards */
   Reading reading = {0};
-  Operands *found = new_operands(code.end - code.first, after);
+  Operands *found = new_operands(code.end - code.first + loads, after);
   reading.seen = zeroed(most, sizeof *reading.seen);
-  if (!new_numbering(&reading.names, most) || reading.seen == NULL || found == NULL) goto failed;
+  reading.is_loaded = zeroed(most, 1);
+  if (!new_numbering(&reading.names, most) || reading.seen == NULL || reading.is_loaded == NULL || found == NULL)
+    goto failed;
   for (Py_ssize_t n = 0; n < after; n++)
     found->live_out[n] = place_of(&reading.names, PyLong_AsSsize_t(PyList_GetItem(live_out, n)));
+  memset(reading.is_loaded, 1, reading.names.count);
   for (Py_ssize_t number = code.first; number < code.end; number++)
     if (!is_gone(&code, number) && !read_instruction(&code, number, &reading, found)) goto failed;
   found->names = reading.names.count;
+  found->words = zeroed(found->names, sizeof *found->words);
   if (PyErr_Occurred()) goto failed;
+  if (found->names) memcpy(found->words, reading.names.numbers, found->names * sizeof *found->words);
 done:
   free_numbering(&reading.names);
   PyMem_Free(reading.seen);
+  PyMem_Free(reading.is_loaded);
   return (PyObject *)found;
 failed:
   Py_CLEAR(found);
   goto done;
 }
 
+enum { IN_LAST_TURN = 1, IN_FIRST_TURN = 2 };
+
 /* One turn of an unrolled loop; `now` has the current name of each. */
 static int add_turn(
-    const Operands *body, Operands *found, Py_ssize_t *now, const char *is_jump, int is_last, Py_ssize_t *seen) {
+    const Operands *body, Operands *found, Py_ssize_t *now, const char *turns, int is_first, int is_last,
+    Py_ssize_t *seen) {
   for (Py_ssize_t n = 0; n < body->count; n++) {
-    if (is_jump[n] && !is_last) continue;
+    if ((turns[n] == IN_LAST_TURN && !is_last) || (turns[n] == IN_FIRST_TURN && !is_first)) continue;
     const Rows *read[] = {&body->uses, &body->kept};
     begin_instruction(found, body->numbers[n]);
     for (int list = 0; list < 2; list++)
@@ -144,7 +186,8 @@ static int add_turn(
       }
     for (Py_ssize_t at = body->defs.starts[n]; at < body->defs.starts[n + 1]; at++) {
       Py_ssize_t name = body->defs.items[at];
-      now[name] = is_last ? name : found->names++;
+      if (turns[n] != IN_FIRST_TURN) now[name] = is_last ? name : found->names++;
+      found->words[now[name]] = body->words[name];
       if (!add_item(&found->defs, now[name])) return 0;
     }
     for (Py_ssize_t at = body->flags_read.starts[n]; at < body->flags_read.starts[n + 1]; at++)
@@ -159,8 +202,8 @@ static int add_turn(
 static PyObject *operands_unrolled(PyObject *self, PyObject *arguments) {
   const Operands *body = (Operands *)self;
   Py_ssize_t factor, size;
-  const char *is_jump;
-  if (!PyArg_ParseTuple(arguments, "ny#", &factor, &is_jump, &size)) return NULL;
+  const char *turns;
+  if (!PyArg_ParseTuple(arguments, "ny#", &factor, &turns, &size)) return NULL;
   Py_ssize_t each = body->defs.starts[body->count] + body->count;
   if (factor < 1 || size != body->count || (each && factor > PY_SSIZE_T_MAX / 64 / each)) {
     PyErr_SetString(PyExc_ValueError, "a loop is unrolled by a factor, and has as many instructions");
@@ -169,14 +212,15 @@ static PyObject *operands_unrolled(PyObject *self, PyObject *arguments) {
   Operands *found = new_operands(factor * body->count, body->live_count);
   Py_ssize_t most = body->names + factor * body->defs.starts[body->count];
   Py_ssize_t *now = zeroed(most, sizeof *now), *seen = zeroed(most, sizeof *seen);
-  if (found == NULL || now == NULL || seen == NULL) {
+  if (found == NULL || now == NULL || seen == NULL || (found->words = zeroed(most, sizeof *found->words)) == NULL) {
     Py_CLEAR(found);
   } else {
+    if (body->names) memcpy(found->words, body->words, body->names * sizeof *found->words);
     if (body->live_count) memcpy(found->live_out, body->live_out, body->live_count * sizeof *found->live_out);
     for (Py_ssize_t name = 0; name < body->names; name++) now[name] = name;
     found->names = body->names;
     for (Py_ssize_t turn = 1; turn <= factor && found != NULL; turn++)
-      if (!add_turn(body, found, now, is_jump, turn == factor, seen)) Py_CLEAR(found);
+      if (!add_turn(body, found, now, turns, turn == 1, turn == factor, seen)) Py_CLEAR(found);
   }
   PyMem_Free(now);
   PyMem_Free(seen);
@@ -185,6 +229,21 @@ static PyObject *operands_unrolled(PyObject *self, PyObject *arguments) {
 
 static PyObject *operands_numbers(PyObject *self, void *Py_UNUSED(closure)) {
   return tuple_of_numbers(((Operands *)self)->numbers, ((Operands *)self)->count);
+}
+
+/* By name, whether it is a virtual register that is not in `elsewhere`. */
+static PyObject *operands_counted(PyObject *self, PyObject *arguments) {
+  const Operands *operands = (Operands *)self;
+  const char *elsewhere;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple(arguments, "y#", &elsewhere, &size)) return NULL;
+  PyObject *found = PyBytes_FromStringAndSize(NULL, operands->names);
+  char *flags = found == NULL ? NULL : PyBytes_AsString(found);
+  for (Py_ssize_t name = 0; flags != NULL && name < operands->names; name++) {
+    Py_ssize_t word = operands->words[name];
+    flags[name] = word >= 0 && (word >= size || !elsewhere[word]);
+  }
+  return found;
 }
 
 static PyObject *operands_used(PyObject *self, void *Py_UNUSED(closure)) {
@@ -200,6 +259,7 @@ static void operands_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   PyMem_Free(operands->numbers);
   PyMem_Free(operands->live_out);
+  PyMem_Free(operands->words);
   Rows *rows[] = {&operands->uses, &operands->defs, &operands->kept, &operands->flags_read, &operands->flags_written};
   for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) free_rows(rows[n]);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);

@@ -34,27 +34,47 @@ static Py_ssize_t *read_order(PyObject *list, Py_ssize_t count) {
 
 /* -- profiles ------------------------------------------------------------------------------------------- */
 
-/* The virtual registers that are live at one point. */
+/* The virtual registers that are live at one point. `is_counted` has a flag for each name: those without do not
+ * count. */
 typedef struct {
   unsigned char *is_live;
+  const char *is_counted;
   Py_ssize_t count;
 } Live;
 
+static void set_live(Live *live, Py_ssize_t name, int is_live) {
+  if (live->is_counted[name]) live->count += is_live - live->is_live[name];
+  live->is_live[name] = (unsigned char)is_live;
+}
+
 /* Those that are live after the region; false with an exception. */
-static int begin_live(Live *live, const Operands *operands) {
+static int begin_live(Live *live, const Operands *operands, const char *is_counted, Py_ssize_t size) {
   live->count = 0;
+  live->is_counted = is_counted;
+  if (size != operands->names) {
+    PyErr_SetString(PyExc_ValueError, "there is a flag for each name");
+    return 0;
+  }
   live->is_live = zeroed(operands->names, 1);
   if (live->is_live == NULL) return 0;
-  for (Py_ssize_t n = 0; n < operands->live_count; n++) {
-    live->count += !live->is_live[operands->live_out[n]];
-    live->is_live[operands->live_out[n]] = 1;
-  }
+  for (Py_ssize_t n = 0; n < operands->live_count; n++) set_live(live, operands->live_out[n], 1);
   return 1;
 }
 
-static void set_live(Live *live, Py_ssize_t name, int is_live) {
-  live->count += is_live - live->is_live[name];
-  live->is_live[name] = (unsigned char)is_live;
+/* How many names in a row count, whether live or not. */
+static Py_ssize_t count_all(const Live *live, const Rows *rows, Py_ssize_t number) {
+  Py_ssize_t found = 0;
+  for (Py_ssize_t at = rows->starts[number]; at < rows->starts[number + 1]; at++)
+    found += live->is_counted[rows->items[at]] != 0;
+  return found;
+}
+
+/* How many of them are not live. */
+static Py_ssize_t count_new(const Live *live, const Rows *rows, Py_ssize_t number) {
+  Py_ssize_t found = 0;
+  for (Py_ssize_t at = rows->starts[number]; at < rows->starts[number + 1]; at++)
+    found += live->is_counted[rows->items[at]] && !live->is_live[rows->items[at]];
+  return found;
 }
 
 static int is_kept(const Operands *operands, Py_ssize_t number, Py_ssize_t name) {
@@ -73,9 +93,10 @@ static void end_definitions(Live *live, const Operands *operands, Py_ssize_t num
 static PyObject *operands_profile(PyObject *self, PyObject *arguments) {
   const Operands *operands = (Operands *)self;
   PyObject *given_order, *given_more, *found = NULL;
-  const char *is_folded;
-  Py_ssize_t size, count = operands->count;
-  if (!PyArg_ParseTuple(arguments, "O!O!y#", &PyList_Type, &given_order, &PyList_Type, &given_more, &is_folded, &size))
+  const char *is_folded, *is_counted;
+  Py_ssize_t size, names, count = operands->count;
+  if (!PyArg_ParseTuple(arguments, "O!O!y#y#", &PyList_Type, &given_order, &PyList_Type, &given_more, &is_folded, &size,
+                        &is_counted, &names))
     return NULL;
   Live live = {0};
   Py_ssize_t *order = read_order(given_order, count), *more = NULL, *around = NULL, *sizes = NULL;
@@ -86,18 +107,16 @@ static PyObject *operands_profile(PyObject *self, PyObject *arguments) {
   }
   around = zeroed(count, sizeof *around);
   sizes = zeroed(count, sizeof *sizes);
-  if (around == NULL || sizes == NULL || !begin_live(&live, operands)) goto done;
+  if (around == NULL || sizes == NULL || !begin_live(&live, operands, is_counted, names)) goto done;
   for (Py_ssize_t turn = count - 1; turn >= 0; turn--) {
-    Py_ssize_t number = order[turn], peak = live.count;
-    Py_ssize_t first = operands->defs.starts[number], end = operands->defs.starts[number + 1];
-    for (Py_ssize_t at = first; at < end; at++) peak += !live.is_live[operands->defs.items[at]];
+    Py_ssize_t number = order[turn], peak = live.count + count_new(&live, &operands->defs, number);
     end_definitions(&live, operands, number);
     Py_ssize_t left = live.count;
     for (Py_ssize_t at = operands->uses.starts[number]; at < operands->uses.starts[number + 1]; at++)
       set_live(&live, operands->uses.items[at], 1);
     if (!is_folded[number]) peak += live.count - left;
     around[turn] = (peak > live.count ? peak : live.count) + more[number];
-    sizes[turn] = end - first - live.count + left;
+    sizes[turn] = count_all(&live, &operands->defs, number) - live.count + left;
   }
   found = Py_BuildValue("NN", list_of_numbers(around, count), list_of_numbers(sizes, count));
 done:
@@ -122,13 +141,10 @@ typedef struct {
 
 /* How many more virtual registers are live before an instruction than after it. */
 static Py_ssize_t cost(const Ordering *ordering, Py_ssize_t number) {
-  const Rows *uses = &ordering->operands->uses, *fresh = &ordering->fresh;
-  Py_ssize_t found = 0;
-  for (Py_ssize_t at = uses->starts[number]; at < uses->starts[number + 1]; at++)
-    found += !ordering->live.is_live[uses->items[at]];
-  for (Py_ssize_t at = fresh->starts[number]; at < fresh->starts[number + 1]; at++)
-    found -= ordering->live.is_live[fresh->items[at]];
-  return found;
+  const Rows *fresh = &ordering->fresh;
+  const Live *live = &ordering->live;
+  return count_new(live, &ordering->operands->uses, number) + count_new(live, fresh, number) -
+         count_all(live, fresh, number);
 }
 
 static int push_ready(Ordering *ordering, Py_ssize_t number) {
@@ -162,7 +178,8 @@ static int take_last(Ordering *ordering, Py_ssize_t number) {
   return 1;
 }
 
-static int begin_ordering(Ordering *ordering, const Operands *operands) {
+static int begin_ordering(
+    Ordering *ordering, const Operands *operands, const char *is_counted, Py_ssize_t names) {
   Py_ssize_t reads = operands->uses.starts[operands->count] + 1;
   ordering->operands = operands;
   ordering->is_taken = zeroed(operands->count, 1);
@@ -170,7 +187,8 @@ static int begin_ordering(Ordering *ordering, const Operands *operands) {
   ordering->before = zeroed(reads, sizeof *ordering->before);
   ordering->readers = zeroed(reads, sizeof *ordering->readers);
   Py_ssize_t *seen = zeroed(operands->names, sizeof *seen);
-  if (!new_rows(&ordering->fresh, operands->count) || PyErr_Occurred() || !begin_live(&ordering->live, operands))
+  if (!new_rows(&ordering->fresh, operands->count) || PyErr_Occurred() ||
+      !begin_live(&ordering->live, operands, is_counted, names))
     goto failed;
   for (Py_ssize_t n = 0; n < operands->count; n++) {
     for (Py_ssize_t at = operands->uses.starts[n]; at < operands->uses.starts[n + 1]; at++)
@@ -214,8 +232,12 @@ static int find_predecessors(
   return 1;
 }
 
-static PyObject *min_pressure_order(PyObject *self, PyObject *given) {
+static PyObject *min_pressure_order(PyObject *self, PyObject *arguments) {
   const Operands *operands = (Operands *)self;
+  PyObject *given;
+  const char *is_counted;
+  Py_ssize_t names;
+  if (!PyArg_ParseTuple(arguments, "Oy#", &given, &is_counted, &names)) return NULL;
   const DependenceGraph *graph = (DependenceGraph *)given;
   Py_ssize_t count = operands->count, place = count;
   if (Py_TYPE(given) != dependence_graph_type || graph->count != count) {
@@ -227,7 +249,7 @@ static PyObject *min_pressure_order(PyObject *self, PyObject *given) {
   Py_ssize_t *starts = NULL, *predecessors = NULL, *order = zeroed(count, sizeof *order);
   Py_ssize_t *behind = zeroed(count, sizeof *behind); /* the dependents that are not taken */
   if (order == NULL || behind == NULL || !find_predecessors(graph, &starts, &predecessors, NULL)) goto done;
-  if (!begin_ordering(&ordering, operands)) goto done;
+  if (!begin_ordering(&ordering, operands, is_counted, names)) goto done;
   for (Py_ssize_t n = 0; n < count; n++) {
     behind[n] = graph->starts[n + 1] - graph->starts[n];
     if (!behind[n] && !offer(&ordering, n)) goto done;

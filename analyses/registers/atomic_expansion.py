@@ -60,4 +60,4 @@ def _is_shared(left: VirtualRegisters, operand: nodes.Operand) -> bool:
     if register is None:
         return True
     words = left.code.of_registers[register]
-    return words.count(NO_REGISTER) == len(words)
+    return all(word == NO_REGISTER or word in left.code.loads for word in words)

@@ -29,6 +29,7 @@ from analyses.instructions.opcode_index import instructions_matching
 from analyses.registers.list_scheduling import most_registers
 from analyses.registers.machine_instructions import machine_instructions
 from analyses.registers.machine_kind import slow_path_registers
+from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
@@ -135,7 +136,8 @@ class _Calls:
         known = self.known.get(function.name)
         if known is None:
             at_calls = max(0, self.of_function(function).live - _STACK_POINTER)
-            known = max(most_registers(straight_line_regions(function), False), at_calls)
+            elsewhere = registers_elsewhere(function, self.target)
+            known = max(most_registers(straight_line_regions(function), elsewhere), at_calls)
             self.known[function.name] = known
         return known
 
@@ -175,4 +177,4 @@ def _across_calls(function: Function, target: Target) -> Iterator[tuple[int, int
             live -= operation.defs - operation.partial_defs
             if operation.instruction.opcode == "call":
                 yield operation.instruction.node.start, max(0, len(live) - forgotten)
-            live |= operation.uses
+            live |= operation.uses - left.code.loads.keys()

@@ -3,8 +3,8 @@ instructions.
 
 1. An order is a sequence of the instructions in which each comes after its dependences. Its *profile* is the
    register pressure around each instruction: the virtual registers that are live before it, or after it
-   together with those that it reads, because a result seldom replaces its operands. Addresses count on
-   targets where an addition can read their base from the constant bank (`is_banked`).
+   together with those that it reads, because a result seldom replaces its operands, except in the computation
+   of addresses. Virtual registers that are not in general registers (`register_files`) do not count.
 2. The order of *minimal pressure* is built from the end. Each step takes the instruction that makes the
    fewest additional registers live (as in Sethi and Ullman, "The Generation of Optimal Code for Arithmetic
    Expressions", 1970). Text order replaces it if that needs fewer registers.
@@ -22,10 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from operator import attrgetter
+from operator import itemgetter
 from typing import Final, Protocol, TypeAlias
 
-from analyses.registers.region_code import PressureProfile, RegionCode
+from analyses.registers.region_code import RegionCode
+from ptx_lsp.named_tuple import NamedTuple
 
 _TRIES: Final = 8
 """How many instructions that need not wait are tried."""
@@ -50,12 +51,15 @@ class StraightLineRegion:
     """Machine instructions in the order of the text, and the virtual registers that are live after them.
 
     Most regions are too small to matter, so their code is read on demand. `bound` bounds the registers that
-    the region needs in text order, and `results` those that it defines.
+    the region needs in text order, besides those for `parameters`, and `results` those that it defines.
     """
 
-    def __init__(self, bound: int, results: int, source: RegionSource) -> None:
+    def __init__(
+        self, bound: int, results: int, parameters: tuple[int, ...], source: RegionSource
+    ) -> None:
         self.bound: Final = bound
         self.results: Final = results
+        self.parameters: Final = parameters
         self._code: RegionCode | RegionSource = source
         self._key: Key = ()
         """That of the code, once it is read."""
@@ -84,96 +88,111 @@ class StraightLineRegion:
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
 
-    @property
-    def hoisting_bound(self) -> int:
-        """No schedule needs more: the registers in text order, and the results of all instructions that may
-        be hoisted.
-        """
-        return self.bound + self.results
+    def loaded(self, elsewhere: bytes) -> int:
+        """How many of the parameters are in general registers."""
+        size = len(elsewhere)
+        return sum(word >= size or not elsewhere[word] for word in self.parameters)
 
     @property
     def text_bound(self) -> int:
-        """A bound for `text_registers` that is seldom higher."""
-        found = self._text_bound
-        if found is None:
+        """A bound for `text_registers`, besides the parameters, that is seldom higher."""
+        if self._text_bound is None:
             code = self._code
-            found = self.text_registers if isinstance(code, RegionCode) else code.pressure()
-            self._text_bound = found
-        return found
+            self._text_bound = self.bound if isinstance(code, RegionCode) else code.pressure()
+        return self._text_bound
 
-    def min_registers(self, is_banked: bool) -> int:
+    def min_registers(self, elsewhere: bytes) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
-        return max(self._profile(is_banked).live, default=len(self.live_out))
+        return self._scheduled(elsewhere).registers
 
-    def registers_with_hoisting(self, limit: int, is_banked: bool) -> int:
+    def registers_with_hoisting(self, limit: int, elsewhere: bytes) -> int:
         """The registers that the region needs if loads are hoisted while at most `limit` registers are live
         (3).
         """
-        known = self._hoisted.get((limit, is_banked))
+        found = self._scheduled(elsewhere)
+        known = found.hoisted.get(limit)
         if known is None:
-            known = self._hoisted[limit, is_banked] = self._hoist(limit, is_banked)
+            known = found.hoisted[limit] = self._hoist(found, limit)
         return known
 
-    def _hoist(self, limit: int, is_banked: bool) -> int:
-        least = self.min_registers(is_banked)
-        if not self._order or least >= limit:
-            return max(least, len(self.live_out))
+    def _hoist(self, found: _Scheduled, limit: int) -> int:
+        if not found.order or found.registers >= limit:
+            return found.registers
         code = self.code
-        is_folded = code.is_sum if is_banked else bytes(len(code.is_sum))
-        found = code.operands.hoisted(code.dependence, code.additional, is_folded, limit, _TRIES)
-        return max(least, min(found, limit))
+        most = code.operands.hoisted(
+            code.dependence, code.additional, code.is_sum, found.is_counted, limit, _TRIES
+        )
+        return max(found.registers, min(most, limit))
 
-    @cached_property
-    def _order(self) -> list[int]:
-        least = self.code.operands.min_pressure_order(self.code.dependence)
-        return least if self._peak(least) < self.text_registers else self.code.text_order
-
-    @cached_property
-    def text_registers(self) -> int:
-        """The registers that the region needs in text order."""
-        return self._peak(self.code.text_order)
-
-    @cached_property
-    def _profiles(self) -> dict[bool, PressureProfile]:
-        return {}
-
-    @cached_property
-    def _hoisted(self) -> dict[tuple[int, bool], int]:
-        return {}
-
-    def _profile(self, is_banked: bool) -> PressureProfile:
-        found = self._profiles.get(is_banked)
+    def _scheduled(self, elsewhere: bytes) -> _Scheduled:
+        """The order of minimal pressure, by the virtual registers that count."""
+        is_counted = self.code.operands.counted(elsewhere)
+        found = self._orders.get(is_counted)
         if found is None:
-            found = self._profiles[is_banked] = self.code.profile(self._order, is_banked)
+            found = self._orders[is_counted] = self._schedule(is_counted)
         return found
 
-    def _peak(self, order: list[int]) -> int:
-        return max(self.code.profile(order, False).live, default=len(self.live_out))
+    def _schedule(self, is_counted: bytes) -> _Scheduled:
+        code = self.code
+        live_out = sum(is_counted[: len(self.live_out)])
+
+        def scheduled(order: list[int]) -> _Scheduled:
+            registers = max([live_out, *code.profile(order, is_counted).live])
+            return _Scheduled(order, is_counted, registers, {})
+
+        least = scheduled(code.operands.min_pressure_order(code.dependence, is_counted))
+        of_text = scheduled(code.text_order)
+        return least if least.registers < of_text.registers else of_text
+
+    def text_registers(self, elsewhere: bytes) -> int:
+        """The registers that the region needs in text order."""
+        code = self.code
+        live = code.profile(code.text_order, code.operands.counted(elsewhere)).live
+        return max(live, default=len(self.live_out))
+
+    @cached_property
+    def _orders(self) -> dict[bytes, _Scheduled]:
+        return {}
 
 
-def most_registers(regions: Sequence[StraightLineRegion], is_banked: bool) -> int:
+class _Scheduled(NamedTuple):
+    """An order of a region, with the registers that it needs, and those that hoisting needs by its limit."""
+
+    order: list[int]
+    is_counted: bytes
+    registers: int
+    hoisted: dict[int, int]
+
+
+def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> int:
     """The most registers that any of the regions needs (`min_registers`)."""
     found = 0
-    for region in sorted(regions, key=attrgetter("bound"), reverse=True):
-        if region.bound <= found:
+    bounds = [one.bound + one.loaded(elsewhere) for one in regions]
+    for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
+        if bound <= found:
             break
-        if region.text_bound > found and region.text_registers > found:
-            found = max(found, region.min_registers(is_banked))
+        if (
+            region.text_bound + region.loaded(elsewhere) > found
+            and region.text_registers(elsewhere) > found
+        ):
+            found = max(found, region.min_registers(elsewhere))
     return found
 
 
 def most_registers_with_hoisting(
-    regions: Sequence[StraightLineRegion], limit: int, is_banked: bool
+    regions: Sequence[StraightLineRegion], limit: int, elsewhere: bytes
 ) -> int:
     """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`).
-    Most regions are too small to matter.
+    Most regions are too small to matter: none needs more than in text order and for the results of all
+    instructions that may be hoisted.
     """
-    end = max(limit, most_registers(regions, is_banked))
+    end = max(limit, most_registers(regions, elsewhere))
     """Hoisting raises no region above this."""
     found = 0
-    for region in sorted(regions, key=attrgetter("hoisting_bound"), reverse=True):
-        if region.hoisting_bound <= found or end <= found:
+    bounds = [one.bound + one.results + one.loaded(elsewhere) for one in regions]
+    for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
+        if bound <= found or end <= found:
             break
-        if region.text_bound + region.results > found:
-            found = max(found, region.registers_with_hoisting(limit, is_banked))
+        if region.text_bound + region.results + region.loaded(elsewhere) > found:
+            found = max(found, region.registers_with_hoisting(limit, elsewhere))
     return found

@@ -29,6 +29,7 @@ class MachineCode:
         of_registers: list[tuple[int, ...]],
         allocated: list[tuple[int, ...]],
         is_eliminated: bytearray,
+        loads: dict[int, int],
     ) -> None:
         self.flow: Final = flow
         self.of_registers: Final = of_registers
@@ -37,6 +38,10 @@ class MachineCode:
         """The virtual registers of each register, if it does not share those of others."""
         self.is_eliminated: Final = is_eliminated
         """By instruction."""
+        self.loads: Final = loads
+        """The (eliminated) instructions that load parameters, by the virtual registers that they define. Each
+        region loads the parameters that it reads.
+        """
         self._more: Final = _more(flow)
 
     def blocks(self, bounds: list[tuple[int, int]]) -> list[MachineBlock]:
@@ -51,7 +56,7 @@ class MachineCode:
         flow = self.flow
         return machine_blocks(
             flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
-            self.allocated, self.is_eliminated, self._more, bounds, live_after,
+            self.allocated, self.is_eliminated, self.loads, self._more, bounds, live_after,
         )  # fmt: skip
 
     def operands(self, first: int, end: int, live_out: Collection[int]) -> Operands:
@@ -59,7 +64,7 @@ class MachineCode:
         flow = self.flow
         return Operands(
             flow.uses, flow.defs, flow.partial_defs, flow.guards, self.of_registers, self.allocated,
-            self.is_eliminated, first, end, list(live_out),
+            self.is_eliminated, self.loads, first, end, list(live_out),
         )  # fmt: skip
 
     def defined_by(self, register: int) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ class RegionCode(NamedTuple):
     additional: list[int]
     """The registers that each needs besides its operands."""
     is_sum: bytes
-    """Which ones may read an operand from the constant bank."""
+    """Which ones compute addresses: the result replaces the operands."""
     dependence: DependenceGraph
     live_out: frozenset[int]
 
@@ -49,10 +49,11 @@ class RegionCode(NamedTuple):
     def text_order(self) -> list[int]:
         return list(range(len(self.additional)))
 
-    def profile(self, order: list[int], is_banked: bool) -> PressureProfile:
-        """The pressure profile of an order."""
-        is_folded = self.is_sum if is_banked else bytes(len(order))
-        return PressureProfile(*self.operands.profile(order, self.additional, is_folded))
+    def profile(self, order: list[int], is_counted: bytes) -> PressureProfile:
+        """The pressure profile of an order. `is_counted` is `Operands.counted`."""
+        return PressureProfile(
+            *self.operands.profile(order, self.additional, self.is_sum, is_counted)
+        )
 
 
 def region_code(left: VirtualRegisters, operands: Operands, live_out: frozenset[int]) -> RegionCode:

@@ -27,6 +27,7 @@ from analyses.occupancy.launch_bounds import LaunchBounds, directives_of, launch
 from analyses.registers.call_registers import call_registers, debug_call_registers
 from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
 from analyses.registers.machine_kind import scratch_registers
+from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.scheduling_limit import scheduling_limit
 from analyses.registers.straight_line_regions import straight_line_regions
@@ -39,8 +40,6 @@ from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.named_tuple import NamedTuple
 
 _STACK_POINTER: Final = 1
-_LOADS_CONSTANTS: Final = 90
-"""From this target on, parameters are loaded into registers if an address is computed from them."""
 _SMALL_BLOCK: Final = 64
 _MATRIX: Final = frozenset({"mma", "wmma", "wgmma"})
 
@@ -103,12 +102,12 @@ def simulated_registers(
         least = peak = _debug_peak(function)
         at_calls = debug_call_registers(function, target)
     else:
-        is_banked = target.number < _LOADS_CONSTANTS
+        elsewhere = registers_elsewhere(function, target)
         regions = straight_line_regions(function)
-        least = most_registers(regions, is_banked) + _STACK_POINTER
+        least = most_registers(regions, elsewhere) + _STACK_POINTER
         shared = shared_bytes(function) or 0
         limit = scheduling_limit(bounds, shared, least) - _STACK_POINTER
-        peak = most_registers_with_hoisting(regions, limit, is_banked) + _STACK_POINTER
+        peak = most_registers_with_hoisting(regions, limit, elsewhere) + _STACK_POINTER
         at_calls = call_registers(function, target)
     kind = spread(function, target)
     used = max(peak + CALIBRATED.above(kind), at_calls.used)

@@ -90,6 +90,7 @@ def _sources(function: Function) -> Iterator[_Source]:
         if _is_straight_line(graph, loop) and loop.header not in kept
     }
     contents, reached, sets = list(left.blocks.values()), graph.reached, alive.sets
+    held = _held_parameters(dominance(function).loops, contents) if left.code.loads else {}
     done: set[int] = set()
     for block in graph.blocks:
         number = block.number
@@ -114,10 +115,28 @@ def _sources(function: Function) -> Iterator[_Source]:
                     if not (factor == count and target == loop.header)
                 ])
                 blocks = tuple([contents[one.number] for one in members])
-                yield _Source(left, sets, members[0].first, members[-1].end, blocks, factor, behind)
+                yield _Source(
+                    left, sets, members[0].first, members[-1].end, blocks, factor, behind,
+                    held.get(number, ()),
+                )  # fmt: skip
                 continue
         behind = alive.bits_of_any(block.successors)
-        yield _Source(left, sets, block.first, block.end, (contents[number],), 1, behind)
+        kept_here = held.get(number, ())
+        yield _Source(left, sets, block.first, block.end, (contents[number],), 1, behind, kept_here)
+
+
+def _held_parameters(
+    loops: Sequence[Loop], contents: Sequence[MachineBlock]
+) -> dict[int, tuple[int, ...]]:
+    """For the blocks in loops, the parameters that the innermost one reads: they are loaded before it."""
+    found: dict[int, tuple[int, ...]] = {}
+    for loop in sorted(loops, key=lambda one: len(one.blocks)):
+        words = {word for block in loop.blocks for word in contents[block].parameters}
+        if words:
+            held = tuple(sorted(words))
+            for block in loop.blocks:
+                found.setdefault(block, held)
+    return found
 
 
 class _Source(NamedTuple):
@@ -132,37 +151,47 @@ class _Source(NamedTuple):
     blocks: tuple[MachineBlock, ...]
     factor: int
     behind: int
+    held: tuple[int, ...]
+    """Parameters that are live all the time."""
 
     @property
     def key(self) -> Key:
-        return self.blocks, self.factor, self.behind, self.sets.numbering
+        return self.blocks, self.factor, self.behind, self.sets.numbering, self.held
+
+    @property
+    def parameters(self) -> tuple[int, ...]:
+        return self.held or self.blocks[0].parameters
 
     def region(self) -> StraightLineRegion:
         live = self.behind.bit_count()
         if self.factor == 1:
-            return StraightLineRegion(live + self.blocks[0].pressure, self.blocks[0].results, self)
+            block = self.blocks[0]
+            return StraightLineRegion(live + block.pressure, block.results, self.parameters, self)
         operands = self.operands(frozenset())
         more = sum(additional_registers(self.left, operands.numbers))
         bound = live + operands.used + 2 * operands.defined + more  # as if all were live at once
-        return StraightLineRegion(bound, operands.defined, self)
+        return StraightLineRegion(bound, operands.defined, self.parameters, self)
 
     def operands(self, live_out: frozenset[int]) -> Operands:
         found = self.left.code.operands(self.first, self.end, live_out)
         if self.factor == 1:
             return found
-        flow = self.left.code.flow
+        code = self.left.code
+        flow, is_load = code.flow, code.is_eliminated
         guards = {flow.guards[one] for one in found.numbers if flow.kinds[one].opcode == "bra"}
-        is_once = [_is_once(flow, one, guards) for one in found.numbers]
-        return found.unrolled(self.factor, bytes(is_once))
+        turns = [2 if is_load[one] else _is_once(flow, one, guards) for one in found.numbers]
+        return found.unrolled(self.factor, bytes(turns))
 
     def read(self) -> RegionCode:
-        live_out = self.sets.members(self.behind)
+        live_out = self.sets.members(self.behind).union(self.held)
         return region_code(self.left, self.operands(live_out), live_out)
 
     def pressure(self) -> int:
         if self.factor > 1:
             return maxsize
-        return self.left.code.block(self.first, self.end, self.sets.members(self.behind)).pressure
+        return self.left.code.block(
+            self.first, self.end, self.sets.members(self.behind)
+        ).pressure
 
 
 def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:

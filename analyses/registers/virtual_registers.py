@@ -12,9 +12,10 @@ place and may hold parts of several PTX registers.
    the offset of the `ld` or `st` that uses it. A product or shift that is only added to an address is folded
    into the addition, `neg`, `abs` and `not` into operands of the instructions that read them, and a `cvt` to
    16 bits into the `mov` that packs two of them.
-3. Constants, addresses of variables, parameters of a kernel, `%ntid` and `%nctaid` are read from the
-   instruction or from the constant bank: they need no virtual register (`NO_REGISTER`). The generic address
-   of a local variable needs one, because it is computed.
+3. Constants and addresses of variables are read from the instruction: they need no virtual register
+   (`NO_REGISTER`). The generic address of a local variable needs one, because it is computed. Parameters of a
+   kernel, `%ntid` and `%nctaid` have virtual registers, but the instructions that load them are eliminated:
+   `register_files` has what a target does with them.
 4. An instruction that defines none of the remaining values is *eliminated*: it is not in the machine code.
 5. The numbers of a register's virtual registers do not depend on other registers. After an edit, only the
    registers that a changed instruction names, and the ones that may share with them, are lowered again, and
@@ -144,7 +145,7 @@ class _Coalescing:
         function, flow = self.function, self.flow
         graph = cfg(function)
         gone = {graph.block_of[number] for number in changed} if changed else changed
-        code = MachineCode(flow, self.values, self.allocated, self.is_eliminated)
+        code = MachineCode(flow, self.values, self.allocated, self.is_eliminated, self.loads())
         identities = block_identities(function).blocks
         is_known = [
             identity in known and block.number not in gone
@@ -160,6 +161,19 @@ class _Coalescing:
             for identity, is_same in zip(identities, is_known, strict=True)
         }
         return VirtualRegisters(code, self.definitions, blocks, self.dependents)
+
+    def loads(self) -> dict[int, int]:
+        """The instructions that load parameters, by their virtual registers."""
+        return {
+            word: number
+            for shape, numbers in shape_index(self.function).items()
+            if coalescing(shape) in (Coalescing.PARAMETER, Coalescing.MOVED) and self.may_share(shape)
+            for number in numbers
+            if self.is_eliminated[number] and not self.flow.uses[number]
+            for register in self.flow.defs[number]
+            if self.values[register] is self.allocated[register]
+            for word in self.values[register]
+        }
 
     def find_candidates(self) -> tuple[list[int], list[int]]:
         """The registers that may share virtual registers, and those of them for which the readers matter."""
@@ -301,7 +315,7 @@ class _Coalescing:
             case Coalescing.MOVED:
                 return self.copied(register, number, size)
             case Coalescing.PARAMETER if not uses:
-                return (NO_REGISTER,) * size
+                return self.allocated[register]
             case Coalescing.GENERIC:
                 return self.generic(number, size)
             case Coalescing.WIDENED:
@@ -371,7 +385,7 @@ class _Coalescing:
             return self.of_same_size(uses, size)
         name = source.object if isinstance(source, nodes.Member) else source
         if isinstance(name, nodes.Name) and name.text.startswith("%"):
-            return (NO_REGISTER,) * size if name.text in _BANKED else None
+            return self.allocated[register] if name.text in _BANKED else None
         return (NO_REGISTER,) * size
 
     def packed(self, source: nodes.Vector, size: int) -> tuple[int, ...] | None:

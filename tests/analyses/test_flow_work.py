@@ -112,17 +112,17 @@ def test_regions_that_cannot_decide_are_not_scheduled(monkeypatch: pytest.Monkey
     scheduled: list[StraightLineRegion] = []
     profile = StraightLineRegion.min_registers
 
-    def counted(region: StraightLineRegion, is_banked: bool) -> int:
+    def counted(region: StraightLineRegion, elsewhere: bytes) -> int:
         scheduled.append(region)
-        return profile(region, is_banked)
+        return profile(region, elsewhere)
 
     monkeypatch.setattr(StraightLineRegion, "min_registers", counted)
-    least = most_registers(regions, False)
-    assert most_registers_with_hoisting(regions, 20, False) >= least
+    least = most_registers(regions, b"")
+    assert most_registers_with_hoisting(regions, 20, b"") >= least
     assert len({id(one) for one in scheduled}) == 1
     assert len(lowered) == len(scheduled[0].code.operands.numbers)
     monkeypatch.undo()
-    assert least == max(one.min_registers(False) for one in regions)
+    assert least == max(one.min_registers(b"") for one in regions)
     for limit in (3, 10, 20, 99):
-        expected = max(one.registers_with_hoisting(limit, False) for one in regions)
-        assert most_registers_with_hoisting(regions, limit, False) == expected
+        expected = max(one.registers_with_hoisting(limit, b"") for one in regions)
+        assert most_registers_with_hoisting(regions, limit, b"") == expected

@@ -10,6 +10,7 @@ from analyses.control_flow.dominance import dominance
 from analyses.registers.call_registers import call_registers
 from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
+from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.simulated_registers import simulated_registers
 from analyses.registers.straight_line_regions import straight_line_regions, trip_count
@@ -94,16 +95,16 @@ START = "ld.param.u64 %d1, [a]; mov.f32 %f20, 0f00000000;\n"
 def test_the_least_order_brings_each_load_to_its_use() -> None:
     function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
     run = straight_line_regions(function)[0]
-    assert run.min_registers(is_banked=False) == 3  # the sum, what is added, and the new sum
+    assert run.min_registers(b"") == 5  # the address, the sum, what is added, and the new sum
 
 
 def test_loads_are_hoisted_up_to_the_limit() -> None:
     function = kernel(START + LOADS + SUM + "st.global.f32 [%d1], %f20;")
     run = straight_line_regions(function)[0]
-    hoisted = [run.registers_with_hoisting(limit, is_banked=False) for limit in range(3, 12)]
+    hoisted = [run.registers_with_hoisting(limit, b"") for limit in range(5, 14)]
     assert hoisted == sorted(hoisted)
-    assert all(found <= max(3, limit) for found, limit in zip(hoisted, range(3, 12), strict=True))
-    assert hoisted[-1] >= 9  # all eight, and the sum
+    assert all(found <= max(5, limit) for found, limit in zip(hoisted, range(5, 14), strict=True))
+    assert hoisted[-1] >= 11  # all eight, the address and the sum
 
 
 LOOP = """
@@ -153,6 +154,67 @@ def test_loops_are_unrolled_as_far_as_a_turn_costs(end: str, work: int, turns: i
 def test_loops_that_are_not_unrolled(kept: str, end: str) -> None:
     stopped = LOOP.format(start="0", step="1", end=end).replace("setp", kept + " setp")
     assert _machine_instructions(stopped) == 5
+
+
+INDEX = """
+ld.param.u64 %d1, [a]; ld.param.u32 %r9, [n];
+mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+mad.lo.s32 %r4, %r1, %r2, %r3; setp.ge.s32 %p1, %r4, %r9; @%p1 bra END;
+mul.wide.s32 %d2, %r4, 4; add.s64 %d3, %d1, %d2;
+"""
+UNIFORM_LOOP = """
+mov.u32 %r5, 0; mov.u32 %r6, 0;
+L: ld.global.u32 %r7, [%d3]; add.s32 %r8, %r7, %r5; xor.b32 %r6, %r6, %r8; add.s32 %r5, %r5, 1;
+setp.lt.s32 %p2, %r5, %r9; @%p2 bra L;
+"""
+
+
+def elsewhere(body: str, target: str) -> set[str]:
+    """The registers that a target does not keep in general registers."""
+    function = kernel(body)
+    named = parse_target(target)
+    assert named is not None
+    found, left = registers_elsewhere(function, named), virtual_registers(function)
+    flow = left.code.flow
+    return {
+        flow.registers[register].name
+        for register, words in enumerate(left.code.allocated)
+        for word in words
+        if word < len(found) and found[word]
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "target", "names"),
+    [
+        # a pointer to which a product is added, and the block size next to the block
+        (INDEX + "st.global.u32 [%d3], %r4; END: ret;", "sm_75", "%d1 %r2 %r9"),
+        (INDEX + "st.global.u32 [%d3], %r4; END: ret;", "sm_90", "%r1 %r9"),
+        # pointers that are addresses, and stored values
+        ("ld.param.u64 %d1, [a]; ld.global.u32 %r1, [%d1];", "sm_75", "%d1"),
+        ("ld.param.u64 %d1, [a]; ld.global.u32 %r1, [%d1];", "sm_80", ""),
+        ("ld.param.u32 %r1, [n]; st.shared.u32 [%r2], %r1;", "sm_75", ""),
+        # a counter, unless the threads of a warp are in the loop at different times
+        (INDEX + UNIFORM_LOOP + "st.global.u32 [%d3], %r6; END: ret;", "sm_90", "%r1 %r5"),
+        (INDEX + UNIFORM_LOOP + "END: st.global.u32 [%d4], %r6;", "sm_90", "%r1 %r9"),
+        # what is scaled within an addition, and two uniform operands
+        ("mov.u32 %r1, %ctaid.x; shl.b32 %r2, %r1, 3; add.s32 %r3, %r2, %r4;", "sm_90", ""),
+        ("mov.u32 %r1, %ctaid.x; ld.param.u32 %r2, [n]; mad.lo.s32 %r3, %r4, %r1, %r2;", "sm_90", "%r1"),
+        ("mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; xor.b32 %r3, %r4, %r2;", "sm_90", ""),
+        ("mov.u32 %r1, %ctaid.x; add.s32 %r2, %r1, 3; xor.b32 %r3, %r4, %r2;", "sm_90", "%r1 %r2"),
+        ("mov.u32 %r1, %ctaid.x; add.s32 %r2, %r1, 3; xor.b32 %r3, %r4, %r2;", "sm_89", ""),
+    ],
+)
+def test_what_is_not_in_general_registers(body: str, target: str, names: str) -> None:
+    assert elsewhere(body, target) == set(names.split())
+
+
+def test_parameters_are_loaded_where_they_are_read_or_before_a_loop() -> None:
+    loop = "L: ld.global.u32 %r1, [%d1]; setp.lt.s32 %p1, %r1, %r2; @%p1 bra L; ld.global.u32 %r3, [%d1];"
+    regions = straight_line_regions(kernel("ld.param.u64 %d1, [a];" + loop))
+    shown = [[one.code.operands.numbers, len(one.live_out)] for one in regions]
+    assert shown[:3] == [[(), 0], [(1, 2, 3), 2], [(0, 4), 0]]
+    assert [one.min_registers(b"") for one in regions[:3]] == [0, 3, 3]
 
 
 def test_pressure_of_the_text() -> None:
@@ -284,6 +346,6 @@ def test_loads_are_not_hoisted_across_a_slow_path() -> None:
         loads, sums = LOADS.splitlines(), SUM.splitlines()
         first, second = (" ".join(loads[half] + sums[half]) for half in (slice(4), slice(4, None)))
         text = f"{START}{first} {operation} %f20, %f20, %f20; {second} st.global.f32 [%d1], %f20;"
-        return straight_line_regions(kernel(text))[0].registers_with_hoisting(60, is_banked=False)
+        return straight_line_regions(kernel(text))[0].registers_with_hoisting(60, b"")
 
     assert peak("div.rn.f32") < peak("div.full.f32")

@@ -72,8 +72,8 @@ def analysis_results(function: Function) -> AnalysisResults:
         ],
         "runs": [
             (
-                run.min_registers(True), run.registers_with_hoisting(40, False), run.live_out,
-                run.bound, run.hoisting_bound,
+                run.min_registers(b""), run.registers_with_hoisting(40, b""), run.live_out,
+                run.bound, run.results, run.parameters,
             )
             for run in straight_line_regions(function)
         ],
