@@ -22,6 +22,7 @@ from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.variables import Variables
+from ptx_lsp.executor.check.waits import Waits
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
@@ -54,6 +55,7 @@ class Checker(Observers):
             EarlyArrivals(self._findings),
             Returns(self._findings),
             Callees(self._findings),
+            Waits(self._findings),
             synchronization,
             *(() if self.weak is None else (self.weak,)),
             Races(RaceReport(self._findings, variables), synchronization),

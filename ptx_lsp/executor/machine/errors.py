@@ -28,6 +28,7 @@ class Finding:
 
     `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `division-by-zero`, `race`,
     `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`, `cp.async-not-waited`,
+    `tcgen05-not-waited`,
     `early-arrival`, `missing-proxy-fence`, `noreturn`, `undescribed-callee`, `schedule-dependent`, or that of
     an ExecutionError.
     `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the

@@ -87,6 +87,9 @@ class Observer:
         all lanes of `come` have reached it.
         """
 
+    def misused(self, wave: Wave, step: Step, kind: str, message: str, lanes: Indices) -> None:
+        """Called when lanes (flat numbers) do something with an undefined result, which is no error here."""
+
     def ended(self) -> None:
         """Called when the launch is over, including after an error."""
 
@@ -138,6 +141,10 @@ class Observers(Observer):
     def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         for one in self._observers:
             one.met(wave, step, arrived, released, number)
+
+    def misused(self, wave: Wave, step: Step, kind: str, message: str, lanes: Indices) -> None:
+        for one in self._observers:
+            one.misused(wave, step, kind, message, lanes)
 
     def ended(self) -> None:
         for one in self._observers:

@@ -27,6 +27,7 @@ from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.tensor_memory import packing
+from ptx_lsp.executor.tensor_memory.hazards import tell_begun
 from ptx_lsp.executor.tensor_memory.in_flight import InFlight, Span
 from ptx_lsp.executor.tensor_memory.matrices import addresses
 from ptx_lsp.executor.tensor_memory.memory import LANES, TensorMemory
@@ -77,6 +78,7 @@ class Copy:
         moves = _Copies(self, wave, pairs, targets, matrices)
         self.spaces.began(wave, moves)
         self._tell(row, pairs, matrices)
+        tell_begun(self.spaces, wave, row.lanes, moves)
         InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], moves)
 
     def chunks(self, matrix: SharedDescriptor) -> Numbers:
@@ -125,7 +127,7 @@ class _Copies:
     def spans(self, chosen: Bools) -> Iterator[Span]:
         for at in np.flatnonzero(chosen).tolist():
             blocks = self._pairs[at]
-            yield Span(blocks, np.full(blocks.shape, self._targets[at].column), self._action.width // 4)
+            yield Span(blocks, np.full(blocks.shape, self._targets[at].column), self._action.width // 4, True)
 
     def land(self, chosen: Bools) -> None:
         action = self._action
@@ -172,6 +174,7 @@ class Shift:
                 raise row.error(str(error), error.kind, here) from None
         moves = _Shifts(self, wave, pairs, targets)
         self.spaces.began(wave, moves)
+        tell_begun(self.spaces, wave, row.lanes, moves)
         InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], moves)
 
 
@@ -185,7 +188,7 @@ class _Shifts:
     def spans(self, chosen: Bools) -> Iterator[Span]:
         for at in np.flatnonzero(chosen).tolist():
             blocks = self._pairs[at]
-            yield Span(blocks, np.full(blocks.shape, self._targets[at].column), _SHIFTED)
+            yield Span(blocks, np.full(blocks.shape, self._targets[at].column), _SHIFTED, True)
 
     def land(self, chosen: Bools) -> None:
         cells = TensorMemory.of(self._wave).cells

@@ -13,9 +13,11 @@ from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.operands import Operands
+from ptx_lsp.executor.tensor_memory.hazards import Hazards, Open
 from ptx_lsp.executor.tensor_memory.in_flight import InFlight
 from ptx_lsp.executor.tensor_memory.layouts import Numbers, Shape, shape
 from ptx_lsp.executor.tensor_memory.memory import COLUMNS, LANES, Cells, TensorMemory, columns_text
+from ptx_lsp.executor.tensor_memory.operands import line_of
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
@@ -28,6 +30,11 @@ _NAN = np.uint32(0x7FFFFFFF)
 
 class Access(Aligned):
     """A load or store of a shape at an address, the same for all lanes of a warp."""
+
+    spaces: Spaces
+    line = 0
+    text = ""
+    stores = False
 
     def __init__(self, shape: Shape, address: Program, split: int, *, packs: bool) -> None:
         """`split` is how far the second address is from the first; `packs` is `.pack::16b`."""
@@ -71,8 +78,18 @@ class Access(Aligned):
                     warps, wrong, f"it accesses {columns_text(at, width)} of Tensor Memory{beyond}, but the"
                     f" block holds {held}",
                 )
+            if self.spaces.observer is not None:
+                self._tell(warps, np.stack([blocks, quarter, begin], axis=1), width)
         columns = first[:, None, None] + shape.columns * each + shape.second * self._split
         return blocks[:, None, None] + 0 * columns, lane[:, None, None] + shape.rows, columns
+
+
+    def _tell(self, warps: Warps, places: Numbers, width: int) -> None:
+        """Reports accesses that conflict with open ones; `places` are blocks, quarters and columns."""
+        wave = warps.wave
+        for lane, (block, quarter, first) in zip(_leaders(warps).tolist(), places.tolist(), strict=True):
+            new = Open(lane, block, quarter, first, width, self.stores, self.line, self.text)
+            Hazards.of(wave).access(self.spaces, new)
 
 
 class LoadCells(Access):
@@ -125,6 +142,8 @@ class Reduce(LoadCells):
 class StoreCells(Access):
     """`tcgen05.st`"""
 
+    stores = True
+
     def __init__(
         self, shape: Shape, address: Program, split: int, values: Program, *, packs: bool
     ) -> None:
@@ -136,7 +155,7 @@ class StoreCells(Access):
         values = np.stack(
             [np.asarray(warps.of(value), np.uint32) for value in self._values.run(wave.registers)], axis=2
         )
-        lanes = np.flatnonzero(wave.full_mask(warps.lanes).reshape(-1, WARP_SIZE)[:, 0]) * WARP_SIZE
+        lanes = _leaders(warps)
         store = _Store(TensorMemory.of(wave).cells, self.cells(warps), values, packs=self._packs)
         InFlight.of(wave).stores.begin(lanes, store)
 
@@ -176,6 +195,9 @@ class WaitCells(Aligned):
         flight = InFlight.existing(warps.wave)
         if self._stores and flight is not None:
             flight.stores.wait_all(np.flatnonzero(warps.wave.full_mask(warps.lanes)))
+        hazards = Hazards.existing(warps.wave)
+        if hazards is not None:
+            hazards.waited(_leaders(warps), stores=self._stores)
 
 
 def load_store(
@@ -192,13 +214,22 @@ def load_store(
     packs = ".pack::16b" in modifiers or ".unpack::16b" in modifiers
     if match.entry.name == "tcgen05.st":
         values = sources([(given["r"], TYPES[".b32"])], operands)
-        return StoreCells(found, address, int(split or 0), values, packs=packs)
+        store = StoreCells(found, address, int(split or 0), values, packs=packs)
+        store.spaces, store.line, store.text = spaces, line_of(node, operands), node.opcode.text
+        return store
     made = Reduce if match.entry.name == "tcgen05.ld.red" else LoadCells
     load = made(found, address, int(split or 0), packs=packs)
+    load.spaces, load.line, load.text = spaces, line_of(node, operands), node.opcode.text
     load.destinations = operands.numbers(given["r"])
     if isinstance(load, Reduce):
         load.result, load.modifiers = operands.number(given["redval"]), modifiers
     return load
+
+
+def _leaders(warps: Warps) -> Numbers:
+    """The first lane of each warp."""
+    full = warps.wave.full_mask(warps.lanes).reshape(-1, WARP_SIZE)[:, 0]
+    return np.asarray(np.flatnonzero(full) * WARP_SIZE, np.int64)
 
 
 def _error(warps: Warps, wrong: Bools, message: str) -> ExecutionError:

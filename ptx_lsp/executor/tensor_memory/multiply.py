@@ -19,6 +19,7 @@ from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.matrices import elements, products
 from ptx_lsp.executor.tensor_memory import block_scales, metadata
+from ptx_lsp.executor.tensor_memory.hazards import tell_begun
 from ptx_lsp.executor.tensor_memory.in_flight import InFlight, Span
 from ptx_lsp.executor.tensor_memory.instruction_descriptor import Form, InstructionDescriptor
 from ptx_lsp.executor.tensor_memory.legality import layout_problems, problems
@@ -66,6 +67,7 @@ class Multiply:
         product = _Product(self, wave, row.lanes, pairs, plans)
         self.spaces.began(wave, product)
         self._tell(row, pairs, plans)
+        tell_begun(self.spaces, wave, row.lanes, product)
         InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], product)
 
     def _plans(self, row: Threads) -> Iterator[Plan]:
@@ -165,8 +167,8 @@ class _Product:
     def spans(self, chosen: Bools) -> Iterator[Span]:
         for at in np.flatnonzero(chosen).tolist():
             blocks = self._pairs[at]
-            for address, count, _ in _used(self._plans[at]):
-                yield Span(blocks, np.full(blocks.shape, address.column), count)
+            for address, count, name in _used(self._plans[at]):
+                yield Span(blocks, np.full(blocks.shape, address.column), count, name == "D")
 
     def land(self, chosen: Bools) -> None:
         groups: dict[Plan, list[int]] = {}
