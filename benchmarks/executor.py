@@ -40,8 +40,8 @@ class Case:
     block: int | tuple[int, ...]
     args: tuple[Value, ...]
 
-    def run(self) -> None:
-        launch(self.path, entry=self.entry, grid=self.grid, block=self.block, args=self.args)
+    def run(self, *, check: bool = False) -> None:
+        launch(self.path, entry=self.entry, grid=self.grid, block=self.block, args=self.args, check=check)
 
     def instructions(self, grid: int | tuple[int, ...] | None = None) -> int:
         """The thread-instructions that it executes, or fewer blocks of it would."""
@@ -61,6 +61,8 @@ def main() -> None:
         count, seconds = case.instructions(), _best(case.run, 3 if case is collatz else _REPEATS)
         rates[case.name] = seconds / count
         print(f"{case.name:34} {seconds * 1e3:9.2f} ms {count / seconds / 1e6:10.0f} M thread-instructions/s")
+        checked = _best(lambda one=case: one.run(check=True), 3)
+        print(f"  with checks                      {checked * 1e3:9.2f} ms: {checked / seconds:.1f} times that")
         if case is saxpy:
             _beside_numpy(seconds)
     _growth()

@@ -171,7 +171,7 @@ class Spaces:
                 lanes, offsets = lanes[reached], offsets[reached]
             observer.accessed(wave, step, MemoryEvent(
                 use, reach.space, reach.buffer, reach.data.reshape(-1), size, lanes,
-                offsets.astype(np.int64),
+                offsets.view(np.int64),
             ))
 
     def _resolve(

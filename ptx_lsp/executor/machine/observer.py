@@ -165,6 +165,7 @@ class CurrentStep(WaveState):
         super().__init__(wave)
         self.step: Step | None = None
         self.active: Bools | None = None
+        self.every_lane: Indices = np.arange(wave.shape[0] * wave.shape[1])
 
     def begin(self, step: Step, active: Bools | None) -> None:
         self.step, self.active = step, active
@@ -182,6 +183,9 @@ def per_lane(
     if mask is not None and values.shape != mask.shape:
         lanes = np.flatnonzero(mask)
         return lanes, np.broadcast_to(values.reshape(-1), lanes.shape)
-    active = wave.full_mask(CurrentStep.of(wave).active)
+    current = CurrentStep.of(wave)
+    active = wave.full_mask(current.active)
+    if active.all():
+        return current.every_lane, np.broadcast_to(values, wave.shape).reshape(-1)
     lanes = np.flatnonzero(active)
     return lanes, np.broadcast_to(values, wave.shape).reshape(-1)[lanes]

@@ -11,6 +11,7 @@ from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.races.memory_order import CLUSTER, CTA, GPU, Scope
 from ptx_lsp.executor.check.races.released import Threads, Times, raise_rows
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, LaunchConfig
+from ptx_lsp.executor.machine.observer import CurrentStep
 from ptx_lsp.executor.machine.wave import Wave
 
 _WRITE, _READ = 1, 2
@@ -50,7 +51,7 @@ class Knowledge:
         numbers = self._numbers.get(wave)
         if numbers is None:
             numbers = self._numbers[wave] = self._everybody(wave).reshape(-1)
-        return numbers.take(lanes)
+        return numbers if lanes is CurrentStep.of(wave).every_lane else numbers.take(lanes)
 
     def floor(self, wave: Wave) -> int:
         """The time up to which all threads of a wave know what their own blocks have done."""
