@@ -62,7 +62,7 @@ def main() -> None:
         rates[case.name] = seconds / count
         print(f"{case.name:34} {seconds * 1e3:9.2f} ms {count / seconds / 1e6:10.0f} M thread-instructions/s")
         checked = _best(lambda one=case: one.run(check=True), 3)
-        print(f"  with checks                      {checked * 1e3:9.2f} ms: {checked / seconds:.1f} times that")
+        print(f"  with checks                      {checked * 1e3:9.2f} ms: {checked / seconds:.1f} times")
         if case is saxpy:
             _beside_numpy(seconds)
     _growth()
