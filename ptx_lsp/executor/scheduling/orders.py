@@ -3,7 +3,8 @@
 - At random, mostly with the groups that stand first.
 - By priorities: of the warps that can go on the one with the highest priority does. At a few moments, and
   where it has long been the same warp, its priority becomes the lowest (Burckhardt et al., "A Randomized
-  Scheduler with Probabilistic Guarantees of Finding Bugs", 2010). Many warps share a priority.
+  Scheduler with Probabilistic Guarantees of Finding Bugs", 2010). Warps may share a priority. Of
+  many threads, which cannot take turns one warp after the other, groups go on at random.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.wave import Wave
 
 _MOST_UNITS = 16
+_MOST_LANES = 1 << 11
 _MOST_CHANGES = 4
 _LATEST_CHANGE = 12  # as a power of two
 _LONGEST_STREAK = 256
@@ -65,6 +67,7 @@ class PriorityOrder(Order):
 
     def __init__(self, random: random.Random) -> None:
         self._random = random
+        self._of_many = RandomOrder(random)
         self._units: WeakKeyDictionary[Wave, npt.NDArray[np.int64]] = WeakKeyDictionary()
         """The unit of each warp of a wave."""
         self._priorities: dict[int, float] = {}
@@ -78,6 +81,8 @@ class PriorityOrder(Order):
         self._longest = random.randrange(8, _LONGEST_STREAK)
 
     def turn(self, wave: Wave, groups: Groups, rank: Callable[[int], int]) -> Turn:
+        if wave.shape[0] * wave.shape[1] > _MOST_LANES:
+            return self._of_many.turn(wave, groups, rank)
         units = self._units.get(wave)
         if units is None:
             units = self._units[wave] = self._new_units(wave)
