@@ -14,7 +14,7 @@ from tests.oracle.registers.build import Settings, build
 from tests.oracle.registers.command import main
 from tests.oracle.registers.data_set import TRUTH, DataSet, records
 from tests.oracle.registers.estimates import Estimated, estimates
-from tests.oracle.registers.figures import figures, size_class, spread, table, target_class
+from tests.oracle.registers.figures import figures, origin, size_class, spread, table, target_class
 from tests.oracle.registers.kernel_texts import digests, kernels, with_kernels
 from tests.oracle.registers.machine_code import read
 from tests.oracle.registers.parts import PARTS, capped, part_of
@@ -302,6 +302,11 @@ class TestFigures:
         assert target_class(estimated(target="sm_86")) != target_class(estimated(target="sm_80"))
         names = [size_class(estimated(instructions=size)) for size in (1, 50, 51, 1001)]
         assert names == ["1 to 50", "1 to 50", "51 to 200", "1001 and more"]
+
+    def test_a_program_of_two_collections_has_one_origin(self) -> None:
+        one = estimated(repository="zjin-lcf/HeCBench", program="mri-q")
+        assert origin(one) == origin(estimated(repository="abduld/Parboil", program="MRI-Q"))
+        assert origin(one) != origin(estimated(repository="someone/parboil", program="mri-q"))
 
     def test_spread_is_over_repositories_and_programs_of_collections(self) -> None:
         rows = [

@@ -118,11 +118,26 @@ def grouped(
 
 
 def origin(row: Estimated) -> str:
-    """What the kernel is drawn with: its repository, or its program in a collection of many authors."""
-    return row.program if row.repository in COLLECTIONS else row.repository
+    """What the kernel is drawn with: its repository, or its program in collections of many authors, in which
+    the same program is often found under the same name.
+    """
+    if row.repository not in COLLECTIONS:
+        return row.repository
+    return "".join(letter for letter in row.program.casefold() if letter.isalnum() or letter == "+")
 
 
-COLLECTIONS = frozenset({"zjin-lcf/HeCBench", "yuhc/gpu-rodinia", "NVIDIA/cuda-samples"})
+COLLECTIONS = frozenset(
+    {
+        "NVIDIA/cuda-samples",
+        "abduld/Parboil",
+        "cavazos-lab/PolyBench-ACC",
+        "gpgpu-sim/ispass2009-benchmarks",
+        "gtcasl/gpuocelot",
+        "vetter/shoc",
+        "yuhc/gpu-rodinia",
+        "zjin-lcf/HeCBench",
+    }
+)
 """Repositories whose programs are of different authors."""
 
 
