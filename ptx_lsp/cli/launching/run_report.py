@@ -160,7 +160,7 @@ def _trace(trace: Trace) -> Table:
     for event in trace.events:
         table.add_row(
             str(event.number), str(event.line), _index(event.lane.block), _index(event.lane.thread),
-            Text(event.text), Text((_registers(event.reads) + _address(event)).strip()),
+            Text(event.text), Text((_registers(event.reads) + _address(event) + _fields(event)).strip()),
             Text(_registers(event.writes)),
         )
     return table
@@ -175,6 +175,10 @@ def _registers(values: Iterable[tuple[str, int]]) -> str:
     return " ".join(f"{name}={value:#x}" for name, value in values)
 
 
+def _fields(event: Event) -> str:
+    return f" ({event.fields})" if event.fields else ""
+
+
 def _address(event: Event) -> str:
     return "" if event.address is None else f" [{event.space} {event.address:#x}]"
 
@@ -185,6 +189,7 @@ def _event_json(event: Event) -> Json:
         "block": list(event.lane.block), "thread": list(event.lane.thread),
         "reads": dict(event.reads), "writes": dict(event.writes),
         "space": event.space, "use": event.use, "address": event.address,
+        **({"fields": event.fields} if event.fields else {}),
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instrumentation.usage import Named, Usages
-from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.control import Described, Step
 from ptx_lsp.executor.machine.errors import Lane
 from ptx_lsp.executor.machine.observer import Indices, MemoryEvent, Observer, Use
 from ptx_lsp.executor.machine.wave import Wave
@@ -34,6 +34,8 @@ class Event:
     space: str = ""
     use: Use | None = None
     address: int | None = None
+    fields: str = ""
+    """The decoded fields of descriptors among the operands."""
 
 
 class Trace(Observer):
@@ -54,6 +56,7 @@ class Trace(Observer):
         self._usages = Usages()
         self._number = 0
         self._chosen: list[tuple[int, Lane, Values]] = []
+        self._fields: dict[int, str] = {}
         self._addresses: dict[int, tuple[str, Use, int]] = {}
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
@@ -69,6 +72,8 @@ class Trace(Observer):
             return
         usage = self._usages.of(step)
         self._chosen = [(flat, lane, _values(wave, usage.reads, flat)) for flat, lane in chosen]
+        if isinstance(step.action, Described):
+            self._fields = {flat: step.action.describe(wave, flat) for flat, _ in chosen}
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         for flat, _, _ in self._chosen:
@@ -90,9 +95,11 @@ class Trace(Observer):
             writes = _values(self._wave, usage.writes, flat) if written else ()
             space, use, address = self._addresses.get(flat, ("", None, None))
             self.events.append(Event(
-                self._number, self._step.line, self._step.text, lane, reads, writes, space, use, address
+                self._number, self._step.line, self._step.text, lane, reads, writes, space, use, address,
+                self._fields.get(flat, ""),
             ))
         self._chosen = []
+        self._fields = {}
         self._addresses = {}
 
     def _choose(self, wave: Wave, mask: Bools) -> list[tuple[int, Lane]]:

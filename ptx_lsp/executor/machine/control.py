@@ -168,6 +168,14 @@ class ClusterBarrier(Control):
     kind: Literal[".arrive", ".wait"]
 
 
+class Described(ABC):
+    """An action whose operands have fields to decode."""
+
+    @abstractmethod
+    def describe(self, wave: Wave, lane: int) -> str:
+        """The decoded fields of a lane's operands (flat number), in words."""
+
+
 class Collective(ABC):
     """An action for which lanes wait for others of their warp. Several steps may share one `key`."""
 

@@ -88,7 +88,7 @@ class Observer:
         """
 
     def misused(self, wave: Wave, step: Step, kind: str, message: str, lanes: Indices) -> None:
-        """Called when lanes (flat numbers) do something with an undefined result, which is no error here."""
+        """Called when lanes (flat numbers) do something with an undefined result that does not fail."""
 
     def ended(self) -> None:
         """Called when the launch is over, including after an error."""

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instructions.threads import Threads, threads
 from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.control import Described
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.operands import Operands
@@ -50,7 +51,7 @@ _SHIFTED = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Copy:
+class Copy(Described):
     """`tcgen05.cp`: `lanes` has the lanes of each row (copies by rows), `bits` how wide packed elements are.
     """
 
@@ -80,6 +81,13 @@ class Copy:
         self._tell(row, pairs, matrices)
         tell_begun(self.spaces, wave, row.lanes, moves)
         InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], moves)
+
+    def describe(self, wave: Wave, lane: int) -> str:
+        chosen = np.zeros(wave.shape, np.bool_)
+        chosen.reshape(-1)[lane] = True
+        row = threads(wave, chosen)
+        target = Address.of(self.inputs.numbers(row, "taddr")[0] & 0xFFFFFFFF)
+        return f"to {target.text()}; {SharedDescriptor.of(self.inputs.numbers(row, 's-desc')[0]).text()}"
 
     def chunks(self, matrix: SharedDescriptor) -> Numbers:
         """The addresses of the chunks of each row."""

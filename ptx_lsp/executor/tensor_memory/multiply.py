@@ -13,6 +13,7 @@ from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.instructions.threads import Threads, by_name, threads
 from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.control import Described
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.operands import Operands
@@ -40,7 +41,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Multiply:
+class Multiply(Described):
     """`tcgen05.mma`: each thread begins a product of its own."""
 
     spaces: Spaces
@@ -69,6 +70,13 @@ class Multiply:
         self._tell(row, pairs, plans)
         tell_begun(self.spaces, wave, row.lanes, product)
         InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], product)
+
+    def describe(self, wave: Wave, lane: int) -> str:
+        chosen = np.zeros(wave.shape, np.bool_)
+        chosen.reshape(-1)[lane] = True
+        plan = next(self._plans(threads(wave, chosen)))
+        a = plan.a_tensor or plan.a_shared
+        return f"{plan.found.text()}; A: {a.text() if a else ''}; B: {plan.b.text()}; D: {plan.d.text()}"
 
     def _plans(self, row: Threads) -> Iterator[Plan]:
         """The product of each thread."""

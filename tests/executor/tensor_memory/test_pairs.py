@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor import ExecutionError, Lane, launch
+from ptx_lsp.executor.instrumentation.trace import Trace
 
 K = 64
 _HEADER = """.version 9.0
@@ -120,3 +121,18 @@ def test_odd_clusters() -> None:
     text = kernel(256, 32).replace(".reqnctapercluster 2, 1, 1", "")
     with pytest.raises(ExecutionError, match="requires clusters with an even number of blocks"):
         run(256, 32, text, 0)
+
+
+def test_traces_decode_descriptors() -> None:
+    trace = Trace(lanes=[Lane((0, 0, 0), (0, 0, 0))])
+    sides = [np.zeros((256, K), np.float16), np.zeros((32, K), np.float16)]
+    launch(
+        kernel(256, 32), entry="pair", grid=2, block=128, observers=[trace],
+        args=[*sides, np.zeros((2, 128, 32), np.float32)],
+    )
+    fields = [event.fields for event in trace.events if "tcgen05.mma" in event.text]
+    assert fields[0] == (
+        "m256n32k16, D .f32, A .f16, B .f16; A: start 0x0, leading dimension offset 2048, stride dimension"
+        " offset 128 bytes, no swizzling; B: start 0x4000, leading dimension offset 256, stride dimension"
+        " offset 128 bytes, no swizzling; D: lane 0, column 0"
+    )
