@@ -5,7 +5,8 @@
 2. A learned correction (`correction`) moves both. `low` and `high` are meant to hold nine of ten kernels of
    programs that it was not trained on; docs/accuracy.md says how many they do hold.
 3. Debug builds are not corrected, nor are functions other than kernels.
-4. From sm_80 on, ptxas reports at least 8 registers, and with few exceptions an even number up to 24.
+4. From sm_80 on, ptxas reports at least 8 registers, or 4 for a kernel that is empty. With few exceptions, it
+   reports even numbers up to 24.
 5. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
 6. `low` <= `estimate` <= `high`, and fewer registers are live than are used, unless there is a cap.
 """
@@ -24,6 +25,7 @@ from ptx_lsp.named_tuple import NamedTuple
 _LEAST_USED: Final = 4
 _EVEN: Final = 80
 """The first target with sentence 4."""
+_EMPTY: Final = 5
 _EVEN_LEAST: Final = 8
 _EVEN_MOST: Final = 24
 UNCORRECTED: Final = Factors(1, 1, 0.76, 1.36)
@@ -63,6 +65,6 @@ def with_factors(found: SimulatedRegisters, by: Factors) -> RegisterEstimate:
 
 def _reported(registers: float, is_even: bool) -> int:
     """The nearest number that ptxas reports (4)."""
-    if not is_even or registers > _EVEN_MOST:
+    if not is_even or not _EMPTY < registers <= _EVEN_MOST:
         return max(_LEAST_USED, round(registers))
     return max(_EVEN_LEAST, 2 * round(registers / 2))

@@ -12,6 +12,7 @@ Training and the estimate read them here, in the order of `FEATURES`.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from analyses.control_flow.call_graph import callees
@@ -19,6 +20,7 @@ from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
 from analyses.registers.instruction_groups import GROUPS, PLACE, groups
 from analyses.registers.simulated_registers import SimulatedRegisters
+from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.facts import fact
@@ -37,8 +39,12 @@ _CONTROL: Final = (
     "instructions", "eliminated", "blocks", "loops", "depth", "largest_block", "in_loops",
     "across_blocks", "across_loops", "mean_across", "pairs_across", "joins_across", "loaded_across",
     "virtual_registers", "parameters", "local_bytes", "shared_bytes", "callees",
+    "text_bound", "hoisting_bound",
 )  # fmt: skip
-_RATIOS: Final = ("per_peak", "load_share", "f64_share", "memory_share", "across_share")
+_RATIOS: Final = (
+    "per_peak", "load_share", "f64_share", "memory_share", "across_share", "text_per_peak",
+    "hoisting_per_peak",
+)  # fmt: skip
 FEATURES: Final = (*_SIMULATED, *_CONTROL, *GROUPS, *_RATIOS)
 _SPREADS: Final = ("singles", "pairs", "matrix", "small block", "debug")
 _MOST_CALLEES: Final = 200
@@ -72,6 +78,8 @@ def register_features(function: Function, simulated: SimulatedRegisters) -> Feat
         1000 * counts[PLACE["f64"]] // total,
         1000 * memory // total,
         1000 * control[7] // max(1, peak),
+        1000 * control[-2] // max(1, peak),
+        1000 * control[-1] // max(1, peak),
     )
 
 
@@ -113,7 +121,18 @@ def _control_features(function: Function) -> tuple[int, ...]:
         min(local_bytes(function) or 0, _MOST),
         min(shared_bytes(function) or 0, _MOST),
         len(callees(function)),
+        *_bounds(function),
     )
+
+
+def _bounds(function: Function) -> tuple[int, int]:
+    """Bounds for the registers in text order, and with all loads hoisted."""
+    text = hoisting = 0
+    for region in sorted(straight_line_regions(function), key=attrgetter("bound"), reverse=True):
+        hoisting = max(hoisting, region.hoisting_bound)
+        if region.bound > text:
+            text = max(text, region.text_bound)
+    return text, hoisting
 
 
 def _kinds(function: Function, live: frozenset[int]) -> tuple[int, int, int]:

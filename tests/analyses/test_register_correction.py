@@ -177,12 +177,13 @@ def test_factors_apply_before_caps() -> None:
     assert with_factors(simulated, Factors(0.5, 0.5, 0.25, 1.0))[1:] == (32, 16, 64)
 
 
-@pytest.mark.parametrize(("target", "shown"), [("sm_75", (9, 4, 21)), ("sm_80", (8, 8, 20))])
+@pytest.mark.parametrize(("target", "shown"), [("sm_75", (9, 6, 21)), ("sm_80", (8, 8, 20))])
 def test_few_registers_are_even_from_sm_80_on(target: str, shown: tuple[int, int, int]) -> None:
     simulated = simulated_registers(kernel(1, target=target))
     assert simulated is not None
     simulated = simulated._replace(used=10)
-    assert with_factors(simulated, Factors(0.89, 1.0, 0.1, 2.09))[1:] == shown
+    assert with_factors(simulated, Factors(0.89, 1.0, 0.6, 2.09))[1:] == shown
+    assert with_factors(simulated, Factors(0.4, 1.0, 0.3, 0.5))[1:] == (4, 4, 5)
     assert with_factors(simulated, Factors(2.7, 1.0, 2.5, 3.1))[1:] == (27, 25, 31)
 
 
