@@ -35,7 +35,7 @@ def samples(count: int, error: float = 0.3) -> list[Sample]:
             used, used - 3, 57, 60, 0, 0,
         )  # fmt: skip
         features = (kind, *(random.randrange(100) for _ in FEATURES[1:]))
-        found.append(Sample(row, simulated._replace(used=60, peak_live=57), features, number % 4 == 0))
+        found.append(Sample(row, simulated._replace(used=60, peak_live=57), features, number % 3 == 0))
     return found
 
 
