@@ -12,13 +12,13 @@ Training and the estimate read them here, in the order of `FEATURES`.
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Final, TypeAlias
 
 from analyses.control_flow.call_graph import callees
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
 from analyses.registers.instruction_groups import GROUPS, PLACE, groups
+from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.simulated_registers import SimulatedRegisters
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
@@ -34,6 +34,7 @@ Features: TypeAlias = tuple[int, ...]
 _SIMULATED: Final = (
     "class", "wanted", "peak", "without_hoisting", "used", "hoisting", "limit", "cap", "threads",
     "blocks_asked", "spread", "step",
+    "elsewhere",
 )  # fmt: skip
 _CONTROL: Final = (
     "instructions", "eliminated", "blocks", "loops", "depth", "largest_block", "in_loops",
@@ -71,6 +72,7 @@ def register_features(function: Function, simulated: SimulatedRegisters) -> Feat
         bounds.blocks_asked,
         _SPREADS.index(simulated.spread),
         simulated.hoisting_limit - peak,
+        sum(registers_elsewhere(function, simulated.target)),
         *control,
         *counts,
         control[0] // max(1, peak),
@@ -127,12 +129,11 @@ def _control_features(function: Function) -> tuple[int, ...]:
 
 def _bounds(function: Function) -> tuple[int, int]:
     """Bounds for the registers in text order, and with all loads hoisted."""
-    text = hoisting = 0
-    for region in sorted(straight_line_regions(function), key=attrgetter("bound"), reverse=True):
-        hoisting = max(hoisting, region.hoisting_bound)
-        if region.bound > text:
-            text = max(text, region.text_bound)
-    return text, hoisting
+    regions = straight_line_regions(function)
+    return (
+        max((one.bound for one in regions), default=0),
+        max((one.bound + one.results for one in regions), default=0),
+    )
 
 
 def _kinds(function: Function, live: frozenset[int]) -> tuple[int, int, int]:
