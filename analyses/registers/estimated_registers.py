@@ -7,7 +7,8 @@
 3. Debug builds are not corrected, nor are functions other than kernels.
 4. From sm_80 on, ptxas reports at least 8 registers, or 4 for a kernel that is empty. With few exceptions, it
    reports even numbers up to 24.
-5. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
+5. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`). A kernel
+   that is certain to need more uses all that it may.
 6. `low` <= `estimate` <= `high`, and fewer registers are live than are used, unless there is a cap.
 """
 
@@ -23,6 +24,8 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 
 _LEAST_USED: Final = 4
+_CERTAIN: Final = 0.9
+"""Of the simulated registers, few kernels that have a cap below this use less than the cap."""
 _EVEN: Final = 80
 """The first target with sentence 4."""
 _EMPTY: Final = 5
@@ -58,6 +61,8 @@ def with_factors(found: SimulatedRegisters, by: Factors) -> RegisterEstimate:
     """The estimate for the simulated registers with these factors (4 to 6)."""
     cap, is_even = found.bounds.register_limit, found.target.number >= _EVEN
     used = min(_reported(found.used * by.used, is_even), cap)
+    if int(found.wanted * _CERTAIN) >= cap:
+        used = cap
     low = min(_reported(found.used * by.low, is_even), used)
     high = max(_reported(found.used * by.high, is_even), used)
     return RegisterEstimate(min(round(found.peak_live * by.live), used), used, low, min(high, cap))

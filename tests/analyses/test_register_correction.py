@@ -174,7 +174,8 @@ def test_factors_apply_before_caps() -> None:
     simulated = simulated_registers(kernel(100, ".maxnreg 64"))
     assert simulated is not None
     assert with_factors(simulated, Factors(1.5, 1.5, 1.2, 2.0)) == (64, 64, 64, 64)
-    assert with_factors(simulated, Factors(0.5, 0.5, 0.25, 1.0))[1:] == (32, 16, 64)
+    assert with_factors(simulated, Factors(0.5, 0.5, 0.25, 1.0))[1:] == (64, 16, 64)
+    assert with_factors(simulated._replace(wanted=66), Factors(0.5, 0.5, 0.25, 1.0))[1:] == (32, 16, 64)
 
 
 @pytest.mark.parametrize(("target", "shown"), [("sm_75", (9, 6, 21)), ("sm_80", (8, 8, 20))])
