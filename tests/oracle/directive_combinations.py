@@ -37,10 +37,7 @@ WORDS = tuple(
 .blocksareclusters | .minperctamemory 1024 | .language "PTX" | .language "C" | .local_maxnreg 32 | .noreturn
 .abi_preserve 8 | .abi_preserve 240 | .abi_preserve_control 4 | .pragma "nounroll"; | .pragma "local_maxnreg";
 .attribute(.unified(1, 2)) | .maxntid 64, 0
-""".replace("\n", "|")
-    .replace("||", "|")
-    .strip("|")
-    .split("|")
+""".replace("\n", "|").replace("||", "|").strip("|").split("|")
 )
 
 
@@ -60,27 +57,18 @@ def _places() -> Iterator[Where]:
     function = ".func f{n}() {words} {{ trap; }}"
     for version, target in (("9.5", "sm_90"), ("8.8", "sm_80"), ("7.8", "sm_90"), ("2.0", "sm_20")):
         yield Where(f"kernel {version} {target}", version, target, kernel)
-    yield Where(
-        "kernel without parameters", "9.5", "sm_120", ".visible .entry k{n} {words} {{ ret; }}"
-    )
-    yield Where(
-        "kernel before its parameters", "9.5", "sm_90", ".entry k{n} {words} () {{ ret; }}", 1
-    )
+    yield Where("kernel without parameters", "9.5", "sm_120", ".visible .entry k{n} {words} {{ ret; }}")
+    yield Where("kernel before its parameters", "9.5", "sm_90", ".entry k{n} {words} () {{ ret; }}", 1)
     yield Where("kernel before its name", "9.5", "sm_90", ".entry {words} k{n}() {{ ret; }}")
     yield Where("kernel declared", "9.5", "sm_90", ".extern .entry k{n}() {words};", 2)
     for version, target in (("9.5", "sm_90"), ("8.8", "sm_80"), ("2.0", "sm_20")):
         yield Where(f"function {version} {target}", version, target, function)
     yield Where("function before its name", "9.5", "sm_90", ".func {words} f{n}() {{ trap; }}")
-    yield Where(
-        "function with a result",
-        "9.5",
-        "sm_90",
-        ".visible .func (.param .b32 r) f{n}() {words} {{ trap; }}",
-    )
+    yield Where("function with a result", "9.5", "sm_90",
+                ".visible .func (.param .b32 r) f{n}() {words} {{ trap; }}")
     yield Where("function declared", "9.5", "sm_90", ".extern .func f{n}() {words};")
-    yield Where(
-        "call prototype", "9.5", "sm_90", ".entry k{n}() {{ p: .callprototype _ () {words}; ret; }}"
-    )
+    yield Where("call prototype", "9.5", "sm_90",
+                ".entry k{n}() {{ p: .callprototype _ () {words}; ret; }}")
     yield Where("body", "9.5", "sm_90", ".entry k{n}() {{ {words} ret; }}")
     yield Where("module", "9.5", "sm_90", "{words} .entry k{n}() {{ ret; }}")
 
@@ -141,16 +129,16 @@ def _read(
         for number, message in wrong.items():
             if message.severity == "fatal":
                 end = min(end, number + 1)
-                if any(
-                    f"near '{word.split()[0].rstrip(',')}" in message.text for word in rest[number]
-                ):
+                if any(f"near '{word.split()[0].rstrip(',')}" in message.text for word in rest[number]):
                     hopeless.add(rest[number])
         taken += (words for number, words in enumerate(rest[:end]) if number not in wrong)
         rest = rest[end:]
     return taken
 
 
-def _compiled(where: Where, every: Sequence[tuple[str, ...]], tool: Path) -> list[tuple[str, ...]]:
+def _compiled(
+    where: Where, every: Sequence[tuple[str, ...]], tool: Path
+) -> list[tuple[str, ...]]:
     """Those of which ptxas makes code, found by halves: not every message has a line."""
     if not every:
         return []
@@ -160,9 +148,7 @@ def _compiled(where: Where, every: Sequence[tuple[str, ...]], tool: Path) -> lis
         return list(every)
     if len(every) == 1:
         return []
-    wrong = {
-        m.line - _HEADER_LINES - 1 for m in report.messages if m.line and m.severity == "error"
-    }
+    wrong = {m.line - _HEADER_LINES - 1 for m in report.messages if m.line and m.severity == "error"}
     if wrong:
         return _compiled(where, [w for number, w in enumerate(every) if number not in wrong], tool)
     half = len(every) // 2
@@ -257,10 +243,8 @@ def main() -> int:
             for one in some[:10]:
                 print(f"    {kind}: {' '.join(one.words)}")
         total = Count(
-            total.judged + count.judged,
-            total.rejected + count.rejected,
-            total.missed + count.missed,
-            total.false + count.false,
+            total.judged + count.judged, total.rejected + count.rejected,
+            total.missed + count.missed, total.false + count.false,
         )
     print(f"all: {_told(total)}")
     if options.update:

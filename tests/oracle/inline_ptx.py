@@ -103,9 +103,7 @@ def main(arguments: list[str]) -> int:
         return 2
     found = list(blocks(options.folders, BlockLinter(chosen(()))))
     if options.blocks is not None:
-        places = (
-            {"path": str(one.path), "line": one.line, "host": one.block.host} for one in found
-        )
+        places = ({"path": str(one.path), "line": one.line, "host": one.block.host} for one in found)
         options.blocks.write_text("".join(f"{json.dumps(place)}\n" for place in places))
     with ThreadPoolExecutor() as pool:
         verdicts = list(pool.map(partial(judged, tool), found))
@@ -120,10 +118,7 @@ def main(arguments: list[str]) -> int:
             told = one.errors[0].message if one.errors else f"ptxas: {verdict.message}"
             print(f"{one.path}:{one.line}: {kind}: {told}")
     by_host = Counter(one.block.host for one in found)
-    print(
-        f"{len(found)} blocks:",
-        ", ".join(f"{host} {count}" for host, count in by_host.most_common()),
-    )
+    print(f"{len(found)} blocks:", ", ".join(f"{host} {count}" for host, count in by_host.most_common()))
     print(", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
     return 1 if counts["accepted with an error"] or counts["rejected"] else 0
 

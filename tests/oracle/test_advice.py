@@ -17,16 +17,7 @@ from tests.oracle.instructions.cases import Point, newest_point, plain_lines
 from tests.oracle.instructions.judge import judge, prelude, sections
 from tests.oracle.instructions.operands import written
 
-_SECTIONS = (
-    "integer",
-    "integer_bits",
-    "float",
-    "convert",
-    "logic",
-    "comparison",
-    "load_store",
-    "warp",
-)
+_SECTIONS = ("integer", "integer_bits", "float", "convert", "logic", "comparison", "load_store", "warp")
 _OTHER_TYPES = (".f16", ".u32", ".s32", ".b64", ".pred")
 
 
@@ -42,14 +33,9 @@ def _mistakes(section: str) -> Iterator[tuple[str, Point]]:
             for index, word in enumerate(words):
                 changed = [words[:index] + words[index + 1 :]]
                 if f".{word}" in TYPES:
-                    changed += [
-                        [*words[:index], type[1:], *words[index + 1 :]] for type in _OTHER_TYPES
-                    ]
+                    changed += [[*words[:index], type[1:], *words[index + 1 :]] for type in _OTHER_TYPES]
                 for modifiers in changed:
-                    yield (
-                        f"{'.'.join((opcode, *modifiers))} {operands};",
-                        newest_point(spelling, arguments),
-                    )
+                    yield f"{'.'.join((opcode, *modifiers))} {operands};", newest_point(spelling, arguments)
 
 
 def _fixed(lines: list[str], point: Point) -> list[str]:

@@ -66,9 +66,7 @@ def code_sections(elf: bytes) -> Iterator[tuple[str, bytes]]:
 def test_laid_out_it_is_the_same_program(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     module = Module.parse(text)
-    assert machine_code(edited(module, formatting(module)), tmp_path) == machine_code(
-        text, tmp_path
-    )
+    assert machine_code(edited(module, formatting(module)), tmp_path) == machine_code(text, tmp_path)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -16,8 +16,7 @@ def test_the_kernels_are_current(file: File) -> None:
 
 def test_no_kernel_is_left_over() -> None:
     made = {
-        path.name
-        for path in KERNELS.glob("*.ptx")
+        path.name for path in KERNELS.glob("*.ptx")
         if "tests.oracle.exact.matrix" in path.read_text(encoding="utf-8")
     }
     assert made == {file.path for file in FILES}

@@ -19,8 +19,7 @@ def test_the_column_is_true(section: str) -> None:
     part = PAGE.read_text().partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     cells = {
         line.split(" | ")[0].strip("|` "): line.rstrip(" |").rpartition(" | ")[2]
-        for line in part.splitlines()
-        if line.startswith("| `")
+        for line in part.splitlines() if line.startswith("| `")
     }
     assert set(cells) == {row.name for row in sections()[section]}
     count = sum(map(len, lines(section).values()))

@@ -18,9 +18,7 @@ def test_the_linter_agrees(place: str) -> None:
     found = [f"{place}: {one.expression}" for one in differing(place)]
     assert [one for one in found if not is_explained(one, _KNOWN)] == []
     here = [pattern for pattern, _ in _KNOWN if pattern.startswith(f"{place}: ")]
-    assert [
-        pattern for pattern in here if not any(is_explained(one, [(pattern, "")]) for one in found)
-    ] == []
+    assert [pattern for pattern in here if not any(is_explained(one, [(pattern, "")]) for one in found)] == []
 
 
 @pytest.mark.parametrize("place", PLACES)

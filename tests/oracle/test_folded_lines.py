@@ -34,16 +34,13 @@ def test_constants_of_a_listing() -> None:
     assert read(LISTING, [64, 64, 8]) == (0x3F8000003F800000, 0, 0xFE)
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("MOV R4, R5 ", "IADD3 R4, PT, PT, R5, 0x1, RZ "),  # it is computed when it runs
-        ("MOV R4, R5 ", "@P0 MOV R4, R5 "),
-        ("MOV R4, R5 ", "LDC R4, c[0x3][0x0] "),
-        ("MOV R8, 0xfffe ", "LDC R8, c[0x0][0x380] "),
-        ("MOV R4, R5 ", "MOV R4, R17 "),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), [
+    ("MOV R4, R5 ", "IADD3 R4, PT, PT, R5, 0x1, RZ "),  # it is computed when it runs
+    ("MOV R4, R5 ", "@P0 MOV R4, R5 "),
+    ("MOV R4, R5 ", "LDC R4, c[0x3][0x0] "),
+    ("MOV R8, 0xfffe ", "LDC R8, c[0x0][0x380] "),
+    ("MOV R4, R5 ", "MOV R4, R17 "),
+])
 def test_what_is_not_computed(before: str, after: str) -> None:
     assert before in LISTING
     assert read(LISTING.replace(before, after), [64, 64, 64]) is None
@@ -74,9 +71,7 @@ def test_ptxas_still_computes_them(tmp_path: Path) -> None:
         path = tmp_path / f"{target}.txt"
         path.write_text("\n".join(texts), encoding="utf-8")
         wanted = list(lines(path))
-        constants = [
-            Constant(one.spelling, one.types, one.result_types, one.operands) for one in wanted
-        ]
+        constants = [Constant(one.spelling, one.types, one.result_types, one.operands) for one in wanted]
         header = f".version 9.4\n.target {target}\n.address_size 64\n"
         for one, found in zip(wanted, folded(constants, header, (tool, reader)), strict=True):
             assert found == one.results, (target, one)
@@ -89,14 +84,8 @@ def test_a_refused_instruction_costs_itself_alone() -> None:
     types = ((".u32", ".u32"), (".u32",))
     refused = Constant("add.nothing.u32", *types, (1, 2))
     found = folded(
-        [
-            refused,
-            Constant("add.u32", *types, (1, 2)),
-            refused,
-            Constant("sub.u32", *types, (1, 2)),
-        ],
-        ".version 8.0\n.target sm_90\n.address_size 64\n",
-        (tool, reader),
+        [refused, Constant("add.u32", *types, (1, 2)), refused, Constant("sub.u32", *types, (1, 2))],
+        ".version 8.0\n.target sm_90\n.address_size 64\n", (tool, reader),
     )
     assert found == [None, (3,), None, (0xFFFFFFFF,)]
 

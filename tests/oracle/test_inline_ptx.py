@@ -11,9 +11,7 @@ from ptx_lsp.embedded.block import Block
 from ptx_lsp.lint.inline.block_linter import BlockLinter, Verdict
 from tests.oracle.inline_ptx import main
 
-pytestmark = pytest.mark.skipif(
-    ptxas.find() is None, reason="compares with ptxas, which is not installed"
-)
+pytestmark = pytest.mark.skipif(ptxas.find() is None, reason="compares with ptxas, which is not installed")
 
 
 def test_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,9 +19,7 @@ def test_agreement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         'void f() { asm("mov.u32 %0, %1;" : "=r"(x) : "r"(y)); asm("mov.u32 %0, q;" : "=r"(x));\n'
         'asm("wgmma.fence.sync.aligned;"); asm("mov.u32 %0, %1;" : "=r"(x) : "n"(N)); }\n'
     )
-    (tmp_path / "b.py").write_text(
-        'inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], t, True, 1)\n'
-    )
+    (tmp_path / "b.py").write_text('inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], t, True, 1)\n')
     places = tmp_path / "blocks.jsonl"
     assert main([str(tmp_path), "--blocks", str(places)]) == 0
     said = capsys.readouterr().out.splitlines()

@@ -30,14 +30,8 @@ EXAMPLE_REGISTERS = (
 )
 """What the examples of the table may name, besides the prelude."""
 EXAMPLE_POINTS = [
-    ("9.5", "sm_121a"),
-    ("9.5", "sm_107a"),
-    ("9.5", "sm_100a"),
-    ("9.5", "sm_90a"),
-    ("9.5", "sm_90"),
-    ("6.3", "sm_60"),
-    ("3.0", "sm_20"),
-    ("1.3", "sm_13"),
+    ("9.5", "sm_121a"), ("9.5", "sm_107a"), ("9.5", "sm_100a"), ("9.5", "sm_90a"), ("9.5", "sm_90"),
+    ("6.3", "sm_60"), ("3.0", "sm_20"), ("1.3", "sm_13"),
 ]
 
 
@@ -69,9 +63,7 @@ def test_verdicts_are_what_ptxas_says_today(name: str) -> None:
     every = recorded((VERDICTS / f"{name}.txt").read_text())
     sample = dict(list(every.items())[::SAMPLE])
     for point, lines in by_point(sample).items():
-        for (line, accepted), verdict in zip(
-            lines.items(), judge(list(lines), point, tool), strict=True
-        ):
+        for (line, accepted), verdict in zip(lines.items(), judge(list(lines), point, tool), strict=True):
             assert verdict.accepted == accepted, (point, line, verdict.message)
 
 
@@ -94,9 +86,7 @@ def test_the_page_of_coverage_is_current() -> None:
     text = coverage.PAGE.read_text()
     for name, rows in SECTIONS.items():
         part = text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
-        found = {
-            line.split(" | ")[0].strip("|` "): line for line in part.splitlines() if "`" in line
-        }
+        found = {line.split(" | ")[0].strip("|` "): line for line in part.splitlines() if "`" in line}
         assert set(found) == {row.name for row in rows}
         lines = sum(int(line.split(" | ")[3].replace(",", "")) for line in found.values())
         assert lines == len(recorded((VERDICTS / f"{name}.txt").read_text()))

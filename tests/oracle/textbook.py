@@ -25,30 +25,14 @@ from ptx_lsp import ptxas
 FOLDER = Path(__file__).parent.parent / "textbook"
 RECORDED = FOLDER / "ptx.tar.xz"
 LEVELS = {
-    "O3": ("-O3",),
-    "O1": ("-Xcicc", "-O1"),
-    "O0": ("-Xcicc", "-O0"),
-    "G": ("-G",),
+    "O3": ("-O3",), "O1": ("-Xcicc", "-O1"), "O0": ("-Xcicc", "-O0"), "G": ("-G",),
 }  # nvcc's own -O0 to -O2 mean the host
 MISTAKES = (1, 2, 3)
 _MISTAKEN = ("O3", "G")
 CLANG_LEVELS = ("O3", "O1", "O0")
 _CLANG = (
-    "-x",
-    "cuda",
-    "--cuda-device-only",
-    "--cuda-gpu-arch=sm_80",
-    "-nocudainc",
-    "-nocudalib",
-    "-std=c++14",
-    "-fdeclspec",
-    "-include",
-    "clang.h",
-    "-Xclang",
-    "-target-feature",
-    "-Xclang",
-    "+ptx72",
-    "-S",
+    "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-nocudainc", "-nocudalib", "-std=c++14",
+    "-fdeclspec", "-include", "clang.h", "-Xclang", "-target-feature", "-Xclang", "+ptx72", "-S",
 )
 
 _DEBUGGING = re.compile(r"(?m)^\s*\.(?:file|loc)\b.*\n|^\s*\.section\b[^{]*\{[^}]*\}")

@@ -73,16 +73,7 @@ class Row(NamedTuple):
 
 def rows(folders: Iterable[Path]) -> list[Row]:
     """The kernels of all files with metadata."""
-    command = [
-        sys.executable,
-        "-m",
-        "ptx_lsp",
-        "--quiet",
-        "--no-cache",
-        "--format",
-        "json",
-        *folders,
-    ]
+    command = [sys.executable, "-m", "ptx_lsp", "--quiet", "--no-cache", "--format", "json", *folders]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.stderr:
         raise ValueError(done.stderr)
@@ -139,18 +130,13 @@ def occupancy_cases(found: Iterable[Row], program: Path) -> list[tuple[Row, Case
     return cases
 
 
-def occupancy_differences(
-    found: list[tuple[Row, Case]], header: Path, program: Path
-) -> Iterator[str]:
+def occupancy_differences(found: list[tuple[Row, Case]], header: Path, program: Path) -> Iterator[str]:
     """Kernels whose resident blocks are not those of NVIDIA's calculator."""
     command = [sys.executable, "-m", "ptx_lsp", "--quiet", "--no-cache", "--format", "json"]
     command += [f"--ptxas={program}", *map(str, (row.path for row, _ in found))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     for (row, case), answer, file in zip(
-        found,
-        answers(header, [case for _, case in found]),
-        json.loads(done.stdout)["files"],
-        strict=True,
+        found, answers(header, [case for _, case in found]), json.loads(done.stdout)["files"], strict=True
     ):
         (kernel,) = file["kernels"]
         known = kernel["occupancy"]
@@ -173,9 +159,7 @@ def _measured(path: Path, target: str, program: Path) -> _Measured | None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return None
-    counts = [
-        re.search(rf"(\d+) {what}", done.stderr) for what in ("registers", "barriers", "bytes smem")
-    ]
+    counts = [re.search(rf"(\d+) {what}", done.stderr) for what in ("registers", "barriers", "bytes smem")]
     return _Measured(*(int(one[1]) if one is not None else 0 for one in counts))
 
 
@@ -193,9 +177,7 @@ def main() -> int:
             parser.error("--header needs ptxas")
         cases = occupancy_cases(found, program)
         others = list(occupancy_differences(cases, options.header, program))
-        print(
-            f"{len(cases)} occupancies, {len(others)} differences; ptxas rejects {len(found) - len(cases)}"
-        )
+        print(f"{len(cases)} occupancies, {len(others)} differences; ptxas rejects {len(found) - len(cases)}")
         wrong += others
     print(*wrong[:40], sep="\n", end="\n" if wrong else "")
     return 1 if wrong or not found else 0

@@ -67,39 +67,14 @@ _INDIRECT = "P: .callprototype _ (); ld.global.u64 %rd5, [%rd1+512]; call %rd5, 
 _EXTERNAL = "call external;"
 _RECURSIVE = "{ .param .b32 a; st.param.b32 [a], %r1; call recursive, (a); }"
 _PLANTED: Final = (
-    "nothing",
-    "nothing",
-    "copy",
-    "read early",
-    "write early",
-    "write A early",
-    "constant early",
-    "scaled early",
-    "no wait",
-    "wrong wait",
-    "fence outside",
-    "guarded",
-    "indirect call",
-    "external call",
-    "recursive call",
-    "setmaxnreg",
-    "setmaxnreg",
-    "setmaxnreg",
-    "read other",
-    "wait elsewhere",
+    "nothing", "nothing", "copy", "read early", "write early", "write A early", "constant early",
+    "scaled early", "no wait", "wrong wait", "fence outside", "guarded", "indirect call", "external call",
+    "recursive call", "setmaxnreg", "setmaxnreg", "setmaxnreg", "read other", "wait elsewhere",
 )
 _HEADS: Final = (
-    "",
-    ".maxntid 256",
-    ".reqntid 256",
-    ".reqntid 256\n.minnctapersm 1",
-    ".maxnreg 168",
-    ".maxnreg 64",
-    ".maxntid 384\n.minnctapersm 1",
-    ".reqntid 256\n.minnctapersm 20",
-    ".maxntid 128\n.maxnreg 96",
-    ".minnctapersm 1",
-    ".maxntid 1024\n.minnctapersm 2",
+    "", ".maxntid 256", ".reqntid 256", ".reqntid 256\n.minnctapersm 1", ".maxnreg 168", ".maxnreg 64",
+    ".maxntid 384\n.minnctapersm 1", ".reqntid 256\n.minnctapersm 20", ".maxntid 128\n.maxnreg 96",
+    ".minnctapersm 1", ".maxntid 1024\n.minnctapersm 2",
 )
 _FUNCTIONS = """\
 .extern .func external();
@@ -136,25 +111,12 @@ def _kernel(random: Random) -> Kernel:
 
 
 def _module(prefix: str, head: str, body: Sequence[str]) -> str:
-    return "\n".join(
-        (
-            ".version 8.6",
-            ".target sm_90a",
-            ".address_size 64",
-            prefix,
-            ".visible .entry kernel(.param .u64 out, .param .u32 n)",
-            head,
-            "{",
-            ".reg .pred %p<5>; .reg .b32 %r<20>; .reg .b64 %rd<8>; .reg .f32 %f<40>;",
-            "ld.param.u64 %rd1, [out];",
-            "ld.param.u32 %r3, [n];",
-            "mov.u32 %r1, %tid.x;",
-            *body,
-            "ret;",
-            "}",
-            "",
-        )
-    )
+    return "\n".join((
+        ".version 8.6", ".target sm_90a", ".address_size 64", prefix,
+        ".visible .entry kernel(.param .u64 out, .param .u32 n)", head, "{",
+        ".reg .pred %p<5>; .reg .b32 %r<20>; .reg .b64 %rd<8>; .reg .f32 %f<40>;",
+        "ld.param.u64 %rd1, [out];", "ld.param.u32 %r3, [n];", "mov.u32 %r1, %tid.x;", *body, "ret;", "}", "",
+    ))
 
 
 def _setup() -> Iterator[str]:
@@ -170,9 +132,7 @@ def _requests(random: Random) -> list[str]:
         f"setmaxnreg.{random.choice(('inc', 'dec'))}.sync.aligned.u32 {8 * random.randint(3, 30)};"
         for _ in range(random.randint(1, 3))
     ]
-    return [
-        line for request in found for line in (request, "st.global.u32 [%rd1+256], %r1;")
-    ] + calls
+    return [line for request in found for line in (request, "st.global.u32 [%rd1+256], %r1;")] + calls
 
 
 def _uses(random: Random, planted: str) -> Iterator[str]:
@@ -211,15 +171,8 @@ class _Pipeline:
                 return [*start, _FENCE, *self.group(0), *self.wait(0)]
             case "loop":
                 return [
-                    *start,
-                    "mov.u32 %r10, 0;",
-                    "LOOP:",
-                    _FENCE,
-                    *self.group(0),
-                    *self.wait(0),
-                    "add.u32 %r10, %r10, 1;",
-                    "setp.lt.u32 %p1, %r10, %r3;",
-                    "@%p1 bra LOOP;",
+                    *start, "mov.u32 %r10, 0;", "LOOP:", _FENCE, *self.group(0), *self.wait(0),
+                    "add.u32 %r10, %r10, 1;", "setp.lt.u32 %p1, %r10, %r3;", "@%p1 bra LOOP;",
                 ]
             case "two groups":
                 first, second = self.group(0), self.group(1, plain=True)
@@ -274,11 +227,7 @@ class _Pipeline:
                 return []
 
     def wait(self, count: int) -> list[str]:
-        return (
-            []
-            if self.planted == "no wait" and count == 0
-            else [f"wgmma.wait_group.sync.aligned {count};"]
-        )
+        return [] if self.planted == "no wait" and count == 0 else [f"wgmma.wait_group.sync.aligned {count};"]
 
 
 # -- judges -------------------------------------------------------------------------------------
@@ -293,9 +242,7 @@ def judged(found: Sequence[Kernel]) -> list[Verdict]:
     def notes(kernel: Kernel) -> Verdict:
         options = ["-c"] if kernel.planted == "external call" else []
         command = [str(tool), "-arch", "sm_90a", "-v", "-o", "/dev/null", *options, "/dev/stdin"]
-        done = subprocess.run(
-            command, input=kernel.text, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, input=kernel.text, capture_output=True, text=True, check=False)
         return Verdict(kernel, frozenset(re.findall(r"\((C7\d\d\d)\)", done.stdout + done.stderr)))
 
     with ThreadPoolExecutor(2) as pool:
@@ -312,8 +259,7 @@ def recorded() -> list[Verdict]:
     lines = RECORD.read_text().splitlines()
     found = kernels(len(lines), SEED)
     return [
-        Verdict(kernel, frozenset(line.split()[1:]))
-        for kernel, line in zip(found, lines, strict=True)
+        Verdict(kernel, frozenset(line.split()[1:])) for kernel, line in zip(found, lines, strict=True)
     ]
 
 
@@ -361,16 +307,11 @@ def main(arguments: Sequence[str]) -> int:
             who = "ptxas" if one.says_ptxas else "linter"
             planted[one.family, who, one.verdict.kernel.planted] += 1
             if planted[one.family, who, one.verdict.kernel.planted] <= options.show:
-                print(
-                    f"-- {one.family}: only {who}, {one.verdict.kernel.planted}, {set(one.verdict.notes)}"
-                )
+                print(f"-- {one.family}: only {who}, {one.verdict.kernel.planted}, {set(one.verdict.notes)}")
                 print(one.verdict.kernel.text)
     print("| family | both | only ptxas | only the linter | neither |\n|---|--:|--:|--:|--:|")
     for family in FAMILIES:
-        row = [
-            figures[family, *key]
-            for key in ((True, True), (True, False), (False, True), (False, False))
-        ]
+        row = [figures[family, *key] for key in ((True, True), (True, False), (False, True), (False, False))]
         print(f"| {family} | {' | '.join(map(str, row))} |")
     for (family, who, what), count in sorted(planted.items()):
         print(f"{family}: only {who}: {what}: {count}")

@@ -76,9 +76,7 @@ def _text(kernel: Kernel) -> str:
     left |= kernel.left
     specs = " ".join(f"{name}={spec}" for name, spec in given.items())
     lines = [f"// ptx-run: grid={kernel.cluster} block=1 {specs}".rstrip()]
-    lines += [
-        f"// expect: {name}={values(one)}  (manual: {kernel.why})" for name, one in left.items()
-    ]
+    lines += [f"// expect: {name}={values(one)}  (manual: {kernel.why})" for name, one in left.items()]
     lines += [f"// not recorded: {kernel.unrecorded}"] if kernel.unrecorded else []
     parameters = ", ".join(
         f".param .align 64 .b8 {name}[128]" if spec.startswith("tensor(") else f".param .u64 {name}"
@@ -157,12 +155,16 @@ MEET = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
 def wait(parity: int = 0, label: str = "again") -> str:
     """Waits until a phase of `bar` is complete."""
-    return f"{label}:\nmbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], {parity};\n@!%p0 bra {label};"
+    return (
+        f"{label}:\nmbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], {parity};\n@!%p0 bra {label};"
+    )
 
 
 def looked(word: int, parity: int) -> str:
     """Puts 1 into a word of `box` if the phase of `bar` is complete, else 0."""
-    return f"mbarrier.test_wait.parity.shared::cta.b64 %p0, [bar], {parity};\n" + told(word)
+    return (
+        f"mbarrier.test_wait.parity.shared::cta.b64 %p0, [bar], {parity};\n" + told(word)
+    )
 
 
 def told(word: int, predicate: str = "%p0") -> str:
@@ -175,11 +177,7 @@ def words(numbers: Sequence[int]) -> str:
     if len(numbers) > 3 and len(set(numbers)) == 1:
         return f"u32:full({len(numbers)},{numbers[0]:#x})"
     if len(numbers) > 3 and list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):
-        return (
-            f"u32:arange({numbers[0]},{numbers[-1] + 1})"
-            if numbers[0]
-            else f"u32:arange({len(numbers)})"
-        )
+        return f"u32:arange({numbers[0]},{numbers[-1] + 1})" if numbers[0] else f"u32:arange({len(numbers)})"
     return f"u32:[{','.join(map(hex, numbers))}]"
 
 

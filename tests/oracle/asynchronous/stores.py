@@ -12,24 +12,14 @@ _TELLS = "mbarrier::complete_tx::bytes"
 
 def files() -> Iterator[File]:
     yield File(
-        "async_stores",
-        "stores and reductions in the shared memory of another block",
-        "9.2",
-        "sm_90",
+        "async_stores", "stores and reductions in the shared memory of another block", "9.2", "sm_90",
         [_stores(), _reductions()],
     )
     yield File(
-        "async_arrivals",
-        "arrivals at the mbarrier of another block",
-        "8.3",
-        "sm_90",
-        list(_arrivals()),
+        "async_arrivals", "arrivals at the mbarrier of another block", "8.3", "sm_90", list(_arrivals()),
     )
     yield File(
-        "async_release",
-        "stores and reductions in global memory, st.bulk",
-        "9.2",
-        "sm_100",
+        "async_release", "stores and reductions in global memory, st.bulk", "9.2", "sm_100",
         [_released(), _reduced(), _zeros()],
     )
 
@@ -56,31 +46,19 @@ st.async.cluster.shared::cluster.{_TELLS}.u32 [%far+40], %r2, [%farbar];
         a, b, c = (one + 1 - rank for one in (0x100, 0x200, 0x300))
         after.append([a, _OLD, b, a, c, b, b, a, c, a, b, _OLD])
     return Kernel(
-        "stores",
-        body,
-        "what the other block sent, its rank in the last digit",
-        [_OLD] * 12,
-        after,
-        arrivals=1,
-        cluster=2,
+        "stores", body, "what the other block sent, its rank in the last digit", [_OLD] * 12, after,
+        arrivals=1, cluster=2,
     )
 
 
 def _reductions() -> Kernel:
     """Each with an old value and an operand for which the neighbouring operations give something else."""
     operations = [
-        (".inc.u32", 5, 5, 0),
-        (".inc.u32", 4, 5, 5),
-        (".dec.u32", 0, 9, 9),
-        (".dec.u32", 10, 9, 9),
-        (".min.s32", 1, 0xFFFFFFFF, 0xFFFFFFFF),
-        (".min.u32", 1, 0xFFFFFFFF, 1),
-        (".max.s32", 1, 0xFFFFFFFF, 1),
-        (".max.u32", 1, 0xFFFFFFFF, 0xFFFFFFFF),
-        (".and.b32", 0xFF00FF00, 0x0FF00FF0, 0x0F000F00),
-        (".or.b32", 0xFF00FF00, 0x0FF00FF0, 0xFFF0FFF0),
-        (".xor.b32", 0xFF00FF00, 0x0FF00FF0, 0xF0F0F0F0),
-        (".add.s32", 0xFFFFFFFF, 3, 2),
+        (".inc.u32", 5, 5, 0), (".inc.u32", 4, 5, 5), (".dec.u32", 0, 9, 9), (".dec.u32", 10, 9, 9),
+        (".min.s32", 1, 0xFFFFFFFF, 0xFFFFFFFF), (".min.u32", 1, 0xFFFFFFFF, 1),
+        (".max.s32", 1, 0xFFFFFFFF, 1), (".max.u32", 1, 0xFFFFFFFF, 0xFFFFFFFF),
+        (".and.b32", 0xFF00FF00, 0x0FF00FF0, 0x0F000F00), (".or.b32", 0xFF00FF00, 0x0FF00FF0, 0xFFF0FFF0),
+        (".xor.b32", 0xFF00FF00, 0x0FF00FF0, 0xF0F0F0F0), (".add.s32", 0xFFFFFFFF, 3, 2),
     ]
     head = f"red.async.relaxed.cluster.shared::cluster.{_TELLS}"
     lines = [
@@ -95,13 +73,8 @@ def _reductions() -> Kernel:
     before = [old for _, old, _, _ in operations] + [0xFFFFFFFF, 7]
     after = [[new for _, _, _, new in operations] + [1 - rank, 8] for rank in range(2)]
     return Kernel(
-        "reductions",
-        body,
-        "inc, dec, min, max, and, or, xor and add as for atom; the carry of .u64",
-        before,
-        after,
-        arrivals=1,
-        cluster=2,
+        "reductions", body, "inc, dec, min, max, and, or, xor and add as for atom; the carry of .u64",
+        before, after, arrivals=1, cluster=2,
     )
 
 
@@ -111,72 +84,31 @@ def _arrivals() -> Iterator[Kernel]:
     remote = "@%p1 mbarrier.{}.shared::cluster.b64 _, [%farbar], {};"
     local = "mbarrier.arrive.shared::cta.b64 %l0, [bar];"
     yield Kernel(
-        "arrive",
-        "\n".join(
-            (
-                first,
-                remote.format("arrive.release.cluster", 2),
-                MEET,
-                local,
-                looked(0, 0),
-                local,
-                local,
-                looked(1, 0),
-                looked(2, 1),
-            )
-        ),
+        "arrive", "\n".join((
+            first, remote.format("arrive.release.cluster", 2), MEET, local, looked(0, 0), local, local,
+            looked(1, 0), looked(2, 1),
+        )),
         "two of three arrivals come from block 0, then one; of the next three there are two",
-        [9] * 3,
-        [[0, 1, 0], [1, 1, 0]],
-        arrivals=3,
-        cluster=2,
+        [9] * 3, [[0, 1, 0], [1, 1, 0]], arrivals=3, cluster=2,
     )
     yield Kernel(
-        "arrive_drop",
-        "\n".join(
-            (
-                first,
-                remote.format("arrive_drop.release.cluster", 2),
-                MEET,
-                local,
-                looked(0, 0),
-                local,
-                looked(1, 1),
-                local,
-                looked(2, 0),
-                looked(3, 1),
-            )
-        ),
+        "arrive_drop", "\n".join((
+            first, remote.format("arrive_drop.release.cluster", 2), MEET, local, looked(0, 0), local,
+            looked(1, 1), local, looked(2, 0), looked(3, 1),
+        )),
         "as arrive, and in later phases of block 1 one arrival is enough; before phase 0 all are complete",
-        [9] * 4,
-        [[0, 1, 1, 0], [1, 1, 1, 0]],
-        arrivals=3,
-        cluster=2,
+        [9] * 4, [[0, 1, 1, 0], [1, 1, 1, 0]], arrivals=3, cluster=2,
     )
     for name, last in (("arrive", 0), ("arrive_drop", 1)):
         yield Kernel(
-            f"{name}_expect",
-            "\n".join(
-                (
-                    first,
-                    remote.format(f"{name}.expect_tx.release.cluster", 24),
-                    MEET,
-                    local,
-                    local,
-                    looked(0, 0),
-                    "@%p1 bra over;\nmbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 24;",
-                    looked(1, 0),
-                    local,
-                    local,
-                    looked(2, 1),
-                    "over:",
-                )
-            ),
+            f"{name}_expect", "\n".join((
+                first, remote.format(f"{name}.expect_tx.release.cluster", 24), MEET, local, local,
+                looked(0, 0),
+                "@%p1 bra over;\nmbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 24;", looked(1, 0),
+                local, local, looked(2, 1), "over:",
+            )),
             f"phase 0 waits for 24 bytes, phase 1 for {3 - last} arrivals",
-            [9] * 3,
-            [[0, 9, 9], [0, 1, last]],
-            arrivals=3,
-            cluster=2,
+            [9] * 3, [[0, 9, 9], [0, 1, last]], arrivals=3, cluster=2,
         )
 
 
@@ -193,10 +125,7 @@ st.async.weak.global.u16 [%out+22], %h1;
 """
     wanted = [0x12345678, 7, 0x9ABCDEF0, 0x12345678, 0x3F800000, 0xFEDC0007, 7]
     return Kernel(
-        "released",
-        body,
-        "each in its place, and no byte more",
-        given={"out": "u32:full(7,7)"},
+        "released", body, "each in its place, and no byte more", given={"out": "u32:full(7,7)"},
         left={"out": wanted},
     )
 
@@ -211,11 +140,8 @@ red.async.release.gpu.global.add.u64 [%out+8], %l1;
 red.async.mmio.release.sys.global.add.u32 [%out+16], %r1;
 """
     return Kernel(
-        "reduced",
-        body,
-        "the carry goes into the upper half of .u64 alone",
-        given={"out": "u32:[5,2,0xffffffff,1,0,8]"},
-        left={"out": [2, 0xFFFFFFFF, 0, 3, 0xFFFFFFFD, 8]},
+        "reduced", body, "the carry goes into the upper half of .u64 alone",
+        given={"out": "u32:[5,2,0xffffffff,1,0,8]"}, left={"out": [2, 0xFFFFFFFF, 0, 3, 0xFFFFFFFD, 8]},
     )
 
 

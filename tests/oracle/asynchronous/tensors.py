@@ -20,25 +20,13 @@ EXPECT = "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], {};"
 
 def files() -> Iterator[File]:
     yield File(
-        "async_tensor",
-        "boxes of tensors",
-        "8.6",
-        "sm_90a",
+        "async_tensor", "boxes of tensors", "8.6", "sm_90a",
         [*_tiles(), *_columns(), _several(), *_stores(), _hints()],
     )
+    yield File("async_tensor_reduce", "reductions of boxes of tensors", "8.3", "sm_90a", list(_reductions()))
     yield File(
-        "async_tensor_reduce",
-        "reductions of boxes of tensors",
-        "8.3",
-        "sm_90a",
-        list(_reductions()),
-    )
-    yield File(
-        "async_tensor_rows",
-        "four rows of a tensor, pairs of blocks, swizzling by more than 16 bytes",
-        "8.6",
-        "sm_100a",
-        [_gather(), _scatter(), _scatter_add(), _pair(), _pairs(), *_swizzles(_ATOMS)],
+        "async_tensor_rows", "four rows of a tensor, pairs of blocks, swizzling by more than 16 bytes", "8.6",
+        "sm_100a", [_gather(), _scatter(), _scatter_add(), _pair(), _pairs(), *_swizzles(_ATOMS)],
     )
 
 
@@ -64,9 +52,7 @@ class Tensor:
         return [0 if one is None else self.words[one] for one in found]
 
     def written(
-        self,
-        places: Sequence[Sequence[int]],
-        words: Sequence[int],
+        self, places: Sequence[Sequence[int]], words: Sequence[int],
         operation: Callable[[int, int], int] = lambda old, new: new,
     ) -> list[int]:
         """All words after these were stored; what is outside is not."""
@@ -88,9 +74,7 @@ def counted(*sizes: int, first: int = 0) -> Tensor:
     return Tensor(sizes, list(range(first, first + prod(sizes))))
 
 
-def tile(
-    start: Sequence[int], box: Sequence[int], steps: Sequence[int] = ()
-) -> list[tuple[int, ...]]:
+def tile(start: Sequence[int], box: Sequence[int], steps: Sequence[int] = ()) -> list[tuple[int, ...]]:
     """The coordinates of the elements of a box, in the order of shared memory."""
     steps = steps or [1] * len(box)
     axes = [range(at, at + size, step) for at, size, step in zip(start, box, steps, strict=True)]
@@ -98,13 +82,8 @@ def tile(
 
 
 def columns(
-    tensor: Tensor,
-    start: Sequence[int],
-    channels: int,
-    pixels: int,
-    lower: Sequence[int],
-    upper: Sequence[int],
-    offsets: Sequence[int] = (),
+    tensor: Tensor, start: Sequence[int], channels: int, pixels: int, lower: Sequence[int],
+    upper: Sequence[int], offsets: Sequence[int] = (),
 ) -> list[tuple[int, ...]]:
     """The same for im2col: pixels of the bounding box one after the other, from `start` on, then of the next
     images; corners and offsets are W, H, D.
@@ -113,15 +92,13 @@ def columns(
     axes = [range(low, size + high) for low, size, high in zip(lower, spatial, upper, strict=True)]
     order = [
         (*position[::-1], image)
-        for image in range(start[-1], start[-1] + pixels + 1)
-        for position in product(*axes[::-1])
+        for image in range(start[-1], start[-1] + pixels + 1) for position in product(*axes[::-1])
     ]
     first = order.index((*start[1:-1], start[-1]))
     moved = [*offsets, *[0] * (len(spatial) + 1 - len(offsets))]
     return [
         (start[0] + channel, *(at + by for at, by in zip(pixel, moved, strict=True)))
-        for pixel in order[first : first + pixels]
-        for channel in range(channels)
+        for pixel in order[first : first + pixels] for channel in range(channels)
     ]
 
 
@@ -150,46 +127,25 @@ def _tiles() -> Iterator[Kernel]:
         start, box, steps = (-4, 4, 2, 1, 1)[:rank], (8, 3, 3, 2, 2)[:rank], (1, 1, 2, 1, 1)[:rank]
         target = ("shared::cta", "shared::cluster")[rank % 2]
         yield _load(
-            f"tile_{rank}d",
-            tensor,
-            tile(start, box, steps),
-            LOAD.format(rank, target, "tile"),
-            start,
-            {"box": sizes(box), "steps": sizes(steps)},
-            "zeros outside of the tensor",
+            f"tile_{rank}d", tensor, tile(start, box, steps), LOAD.format(rank, target, "tile"), start,
+            {"box": sizes(box), "steps": sizes(steps)}, "zeros outside of the tensor",
         )
     yield from _swizzles(_LINES)
 
 
 def _load(
-    name: str,
-    tensor: Tensor,
-    places: Sequence[Sequence[int]],
-    opcode: str,
-    start: Sequence[int],
-    more: dict[str, object],
-    why: str,
-    info: str = "",
+    name: str, tensor: Tensor, places: Sequence[Sequence[int]], opcode: str, start: Sequence[int],
+    more: dict[str, object], why: str, info: str = "",
 ) -> Kernel:
     """A load of u32 elements into `box`, one word behind which stays."""
     count = len(places)
-    body = "\n".join(
-        (
-            EXPECT.format(4 * count),
-            f"{opcode} [%box], [%map, {coordinates(start)}], [%bar]{info};",
-            wait(),
-        )
-    )
+    body = "\n".join((
+        EXPECT.format(4 * count), f"{opcode} [%box], [%map, {coordinates(start)}], [%bar]{info};", wait(),
+    ))
     words = tensor.words
     spec = tensor.spec(f"u32:arange({words[0]},{words[-1] + 1})", **more)
     return Kernel(
-        name,
-        body,
-        why,
-        [99] * (count + 1),
-        [[*tensor.read(places), 99]],
-        given={"map": spec},
-        arrivals=1,
+        name, body, why, [99] * (count + 1), [[*tensor.read(places), 99]], given={"map": spec}, arrivals=1
     )
 
 
@@ -211,19 +167,12 @@ def _swizzles(tables: Sequence[tuple[str, str, int, str]]) -> Iterator[Kernel]:
         tensor = counted(inner, 32 * len(lines) // inner)
         after = [
             32 * line + 4 * int(piece) + word
-            for line, pieces in enumerate(lines)
-            for piece in pieces
-            for word in range(4)
+            for line, pieces in enumerate(lines) for piece in pieces for word in range(4)
         ]
         name = f"swizzle_{mode}" + (f"_{atomicity}" if atomicity != "16B" else "")
         kernel = _load(
-            name,
-            tensor,
-            tile((0, 0), tensor.sizes),
-            LOAD.format(2, "shared::cluster", "tile"),
-            (0, 0),
-            {"box": sizes(tensor.sizes), "swizzle": mode, "atomicity": atomicity},
-            "the table of the mode",
+            name, tensor, tile((0, 0), tensor.sizes), LOAD.format(2, "shared::cluster", "tile"), (0, 0),
+            {"box": sizes(tensor.sizes), "swizzle": mode, "atomicity": atomicity}, "the table of the mode",
         )
         yield replace(kernel, after=[[*after, 99]])
 
@@ -239,14 +188,9 @@ def _columns() -> Iterator[Kernel]:
         places = columns(tensor, start, 4, 12, lower, upper, offsets)
         info = ", ".join(f"%h{at + 1}" for at in range(rank - 2))
         kernel = _load(
-            f"im2col_{rank}d",
-            tensor,
-            places,
-            LOAD.format(rank, "shared::cluster", "im2col"),
-            start,
+            f"im2col_{rank}d", tensor, places, LOAD.format(rank, "shared::cluster", "im2col"), start,
             {"lower": corner(lower), "upper": corner(upper), "channels": 4, "pixels": 12},
-            "pixels in order, each moved by the offsets, zeros outside",
-            f", {{{info}}}",
+            "pixels in order, each moved by the offsets, zeros outside", f", {{{info}}}",
         )
         moves = "".join(f"mov.b16 %h{at + 1}, {offset};\n" for at, offset in enumerate(offsets))
         yield replace(kernel, body=moves + kernel.body)
@@ -255,26 +199,18 @@ def _columns() -> Iterator[Kernel]:
 def _several() -> Kernel:
     """Block 2 loads for blocks 0 and 3; each waits for 32 bytes."""
     tensor = counted(8, 4)
-    body = "\n".join(
-        (
-            "shr.u32 %r1, 9, %rank;\nand.b32 %r1, %r1, 1;\nshl.b32 %r1, %r1, 5;",
-            "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], %r1;",
-            "mov.b16 %h1, 9;\nsetp.eq.u32 %p1, %rank, 2;",
-            f"@%p1 {LOAD.format(2, 'shared::cluster', 'tile')}.multicast::cluster"
-            " [%box+32], [%map, {4, 1}], [%bar], %h1;",
-            wait(),
-        )
-    )
+    body = "\n".join((
+        "shr.u32 %r1, 9, %rank;\nand.b32 %r1, %r1, 1;\nshl.b32 %r1, %r1, 5;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], %r1;",
+        "mov.b16 %h1, 9;\nsetp.eq.u32 %p1, %rank, 2;",
+        f"@%p1 {LOAD.format(2, 'shared::cluster', 'tile')}.multicast::cluster"
+        " [%box+32], [%map, {4, 1}], [%bar], %h1;", wait(),
+    ))
     came = [99] * 8 + tensor.read(tile((4, 1), (4, 2)))
     return Kernel(
-        "several",
-        body,
-        "the box is in blocks 0 and 3 at the same place",
-        [99] * 16,
-        [came, [99] * 16, [99] * 16, came],
-        given={"map": tensor.spec("u32:arange(32)", box="2x4")},
-        arrivals=1,
-        cluster=4,
+        "several", body, "the box is in blocks 0 and 3 at the same place", [99] * 16,
+        [came, [99] * 16, [99] * 16, came], given={"map": tensor.spec("u32:arange(32)", box="2x4")},
+        arrivals=1, cluster=4,
     )
 
 
@@ -285,38 +221,23 @@ def _stores() -> Iterator[Kernel]:
     for rank in range(1, 6):
         tensor = Tensor(_SHAPE[:rank], [0] * prod(_SHAPE[:rank]))
         start, box = (28, 4, 3, 2, 2)[:rank], (8, 3, 2, 2, 2)[:rank]
-        yield _store(
-            f"store_{rank}d", tensor, tile(start, box), rank, "tile", start, {"box": sizes(box)}
-        )
+        yield _store(f"store_{rank}d", tensor, tile(start, box), rank, "tile", start, {"box": sizes(box)})
     tensor = Tensor((8, 5, 4, 2), [0] * 320)
     start, lower, upper = (4, 3, 2, 0), (1, 0), (-1, -1)
     yield _store(
-        "store_im2col",
-        tensor,
-        columns(tensor, start, 4, 12, lower, upper),
-        4,
-        "im2col_no_offs",
-        start,
+        "store_im2col", tensor, columns(tensor, start, 4, 12, lower, upper), 4, "im2col_no_offs", start,
         {"lower": corner(lower), "upper": corner(upper), "channels": 4, "pixels": 12},
     )
 
 
 def _store(
-    name: str,
-    tensor: Tensor,
-    places: Sequence[Sequence[int]],
-    rank: int,
-    mode: str,
-    start: Sequence[int],
+    name: str, tensor: Tensor, places: Sequence[Sequence[int]], rank: int, mode: str, start: Sequence[int],
     more: dict[str, object],
 ) -> Kernel:
     before = list(range(1, len(places) + 1))
     body = f"{STORE.format(rank, mode)} [%map, {coordinates(start)}], [%box];\n{DONE}"
     return Kernel(
-        name,
-        body,
-        "what is outside of the tensor is left out",
-        before,
+        name, body, "what is outside of the tensor is left out", before,
         given={"map": tensor.spec(f"u32:zeros({len(tensor.words)})", **more)},
         left={"map": tensor.written(places, before)},
     )
@@ -326,24 +247,15 @@ def _hints() -> Kernel:
     """Prefetches change nothing; the tensor map may be fetched, too."""
     tensor = counted(8, 2)
     prefetch = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile"
-    body = "\n".join(
-        (
-            "createpolicy.fractional.L2::evict_first.b64 %l9, 1.0;",
-            "prefetch.tensormap [%map];",
-            "prefetch.param.tensormap [map];",
-            f"{prefetch} [%map, {{0, 1}}];",
-            f"{prefetch}.L2::cache_hint [%map, {{4, 0}}], %l9;",
-            f"{STORE.format(2, 'tile')}.L2::cache_hint [%map, {{4, 1}}], [%box], %l9;",
-            DONE,
-        )
-    )
+    body = "\n".join((
+        "createpolicy.fractional.L2::evict_first.b64 %l9, 1.0;", "prefetch.tensormap [%map];",
+        "prefetch.param.tensormap [map];", f"{prefetch} [%map, {{0, 1}}];",
+        f"{prefetch}.L2::cache_hint [%map, {{4, 0}}], %l9;",
+        f"{STORE.format(2, 'tile')}.L2::cache_hint [%map, {{4, 1}}], [%box], %l9;", DONE,
+    ))
     return Kernel(
-        "hints",
-        body,
-        "caches may be told; the tensor stays as it is but for a box",
-        [70, 71, 72, 73],
-        given={"map": tensor.spec("u32:arange(16)", box="1x4")},
-        left={"map": [*range(12), 70, 71, 72, 73]},
+        "hints", body, "caches may be told; the tensor stays as it is but for a box", [70, 71, 72, 73],
+        given={"map": tensor.spec("u32:arange(16)", box="1x4")}, left={"map": [*range(12), 70, 71, 72, 73]},
     )
 
 
@@ -379,27 +291,14 @@ def _reductions() -> Iterator[Kernel]:
     tensor = Tensor((4, 2, 2, 2), list(range(32)))
     places = columns(tensor, (0, 1, 0, 0), 4, 2, (0, 0), (0, 0))
     yield _reduce(
-        "im2col",
-        tensor,
-        "u32",
-        places,
-        _OPERATIONS["xor"][1],
-        "im2col_no_offs",
-        (0, 1, 0, 0),
-        {"lower": "0/0", "upper": "0/0", "channels": 4, "pixels": 2},
-        "xor",
+        "im2col", tensor, "u32", places, _OPERATIONS["xor"][1], "im2col_no_offs", (0, 1, 0, 0),
+        {"lower": "0/0", "upper": "0/0", "channels": 4, "pixels": 2}, "xor",
     )
 
 
 def _reduce(
-    name: str,
-    tensor: Tensor,
-    type: str,
-    places: Sequence[Sequence[int]],
-    operation: Callable[[int, int], int],
-    mode: str,
-    start: Sequence[int],
-    more: dict[str, object],
+    name: str, tensor: Tensor, type: str, places: Sequence[Sequence[int]],
+    operation: Callable[[int, int], int], mode: str, start: Sequence[int], more: dict[str, object],
     opcode: str = "",
 ) -> Kernel:
     body = (
@@ -408,11 +307,7 @@ def _reduce(
     )
     spec = tensor.spec(f"{type}:[{','.join(map(hex, tensor.words))}]", **more)
     return Kernel(
-        f"reduce_{name}",
-        body,
-        "element by element, as for atom",
-        _COME,
-        given={"map": spec},
+        f"reduce_{name}", body, "element by element, as for atom", _COME, given={"map": spec},
         left={"map": tensor.written(places, _COME, operation)},
     )
 
@@ -427,12 +322,7 @@ def _gather() -> Kernel:
     tensor = counted(16, 8, first=1)
     places = [index for row in _ROWS[1:] for index in tile((_ROWS[0], row), (4, 1))]
     return _load(
-        "gather",
-        tensor,
-        places,
-        LOAD.format(2, "shared::cta", "tile::gather4"),
-        _ROWS,
-        {"box": "1x4"},
+        "gather", tensor, places, LOAD.format(2, "shared::cta", "tile::gather4"), _ROWS, {"box": "1x4"},
         "four elements of rows 2, 5, 0 and 9; there is no row 9",
     )
 
@@ -455,11 +345,7 @@ def _scatter_add() -> Kernel:
     come = [*_COME, *_COME]
     spec = tensor.spec(f"u32:[{','.join(map(hex, tensor.words))}]", box="1x4")
     return Kernel(
-        "scatter_add",
-        body,
-        "rows 2, 0 and 1; there is no row 9",
-        come,
-        given={"map": spec},
+        "scatter_add", body, "rows 2, 0 and 1; there is no row 9", come, given={"map": spec},
         left={"map": tensor.written(places, come, _OPERATIONS["add"][1])},
     )
 
@@ -467,50 +353,32 @@ def _scatter_add() -> Kernel:
 def _pair() -> Kernel:
     """Block 1 loads into its own memory and tells the mbarrier of block 0, which tells block 1."""
     tensor = counted(8, 2)
-    body = "\n".join(
-        (
-            "setp.eq.u32 %p1, %rank, 1;\nselp.u32 %r1, 0, 16, %p1;",
-            "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], %r1;",
-            f"@%p1 {LOAD.format(2, 'shared::cluster', 'tile')}.cta_group::2"
-            " [%box], [%map, {2, 1}], [%farbar];",
-            wait(),
-            MEET,
-        )
-    )
+    body = "\n".join((
+        "setp.eq.u32 %p1, %rank, 1;\nselp.u32 %r1, 0, 16, %p1;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], %r1;",
+        f"@%p1 {LOAD.format(2, 'shared::cluster', 'tile')}.cta_group::2"
+        " [%box], [%map, {2, 1}], [%farbar];", wait(), MEET,
+    ))
     return Kernel(
-        "pair",
-        body,
-        "the data are in block 1, the bytes are counted in block 0",
-        [99] * 4,
+        "pair", body, "the data are in block 1, the bytes are counted in block 0", [99] * 4,
         [[99] * 4, tensor.read(tile((2, 1), (4, 1)))],
-        given={"map": tensor.spec("u32:arange(16)", box="1x4")},
-        arrivals=1,
-        cluster=2,
+        given={"map": tensor.spec("u32:arange(16)", box="1x4")}, arrivals=1, cluster=2,
     )
 
 
 def _pairs() -> Kernel:
     """Block 1 loads for blocks 0, 2 and 3; of each pair the odd block is told, as its mbarrier is."""
     tensor = counted(8, 2)
-    body = "\n".join(
-        (
-            "shl.b32 %r2, %rank, 3;\nshr.u32 %r1, 0x20001000, %r2;\nand.b32 %r1, %r1, 0xff;",
-            "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], %r1;",
-            "mov.b16 %h1, 13;\nsetp.eq.u32 %p1, %rank, 1;",
-            f"@%p1 {LOAD.format(2, 'shared::cluster', 'tile')}.multicast::cluster.cta_group::2"
-            " [%box], [%map, {2, 1}], [%bar], %h1;",
-            wait(),
-            MEET,
-        )
-    )
+    body = "\n".join((
+        "shl.b32 %r2, %rank, 3;\nshr.u32 %r1, 0x20001000, %r2;\nand.b32 %r1, %r1, 0xff;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64 %l0, [bar], %r1;",
+        "mov.b16 %h1, 13;\nsetp.eq.u32 %p1, %rank, 1;",
+        f"@%p1 {LOAD.format(2, 'shared::cluster', 'tile')}.multicast::cluster.cta_group::2"
+        " [%box], [%map, {2, 1}], [%bar], %h1;", wait(), MEET,
+    ))
     came = tensor.read(tile((2, 1), (4, 1)))
     return Kernel(
-        "pairs",
-        body,
-        "block 1 counts 16 bytes, block 3 counts 32",
-        [99] * 4,
-        [came, [99] * 4, came, came],
-        given={"map": tensor.spec("u32:arange(16)", box="1x4")},
-        arrivals=1,
+        "pairs", body, "block 1 counts 16 bytes, block 3 counts 32", [99] * 4,
+        [came, [99] * 4, came, came], given={"map": tensor.spec("u32:arange(16)", box="1x4")}, arrivals=1,
         cluster=4,
     )

@@ -53,9 +53,7 @@ def _between_integers() -> Iterator[Family]:
         yield Family(f"cvt.{to}.{of}", (of,), (width(to),), unary(lambda a: signed(a, of)))
         if limits(of)[0] < low or limits(of)[1] > high:
             yield Family(
-                f"cvt.sat.{to}.{of}",
-                (of,),
-                (width(to),),
+                f"cvt.sat.{to}.{of}", (of,), (width(to),),
                 unary(lambda a: min(max(signed(a, of), low), high)),
             )
 
@@ -67,10 +65,7 @@ def _from_floats() -> Iterator[Family]:
             continue  # it wants a register of 8 bits, which the kernels around lines do not have
         for way in (list(_WHOLE)[number % 4], list(_WHOLE)[(number // 4 + 1) % 4]):
             for ftz in ("", ".ftz") if of == "f32" else ("",):
-
-                def whole(
-                    a: int, to: str = to, of: str = of, way: str = way, ftz: str = ftz
-                ) -> int:
+                def whole(a: int, to: str = to, of: str = of, way: str = way, ftz: str = ftz) -> int:
                     found = decode(a, of)
                     return integer(flushed(found, of) if ftz else found, to, way, of)
 
@@ -114,15 +109,8 @@ def _from_integers() -> Iterator[Family]:
 
 
 def _between_floats() -> Iterator[Family]:
-    for to, of in (
-        ("f32", "f64"),
-        ("f16", "f32"),
-        ("f16", "f64"),
-        ("bf16", "f32"),
-        ("bf16", "f64"),
-        ("f16", "bf16"),
-        ("bf16", "f16"),
-    ):
+    for to, of in (("f32", "f64"), ("f16", "f32"), ("f16", "f64"), ("bf16", "f32"), ("bf16", "f64"),
+                   ("f16", "bf16"), ("bf16", "f16")):
         for mode in _MODES:
             yield _converted(mode, "", to, of)
         if "bf16" not in (to, of):
@@ -130,22 +118,14 @@ def _between_floats() -> Iterator[Family]:
             if "f32" in (to, of):
                 yield _converted(".rz", ".ftz", to, of)
     for to in ("f16", "bf16", "tf32"):
-        for mode, more in product(
-            (".rn", ".rz"), (".relu", ".satfinite", ".pzo", ".relu.satfinite")
-        ):
+        for mode, more in product((".rn", ".rz"), (".relu", ".satfinite", ".pzo", ".relu.satfinite")):
             if (to, more) != ("tf32", ".relu.satfinite"):
                 yield _converted(mode, more, to, "f32")
     for mode in _MODES:
         yield _converted(mode, ".pzo", "f16", "f32")
     yield _converted(".rna", "", "tf32", "f32")
     yield _converted(".rna", ".satfinite", "tf32", "f32")
-    for to, of in (
-        ("f32", "f16"),
-        ("f64", "f32"),
-        ("f64", "f16"),
-        ("f32", "bf16"),
-        ("f64", "bf16"),
-    ):
+    for to, of in (("f32", "f16"), ("f64", "f32"), ("f64", "f16"), ("f32", "bf16"), ("f64", "bf16")):
         yield _converted("", "", to, of)
         if of != "bf16":
             yield _converted("", ".sat", to, of)
@@ -157,9 +137,7 @@ def _between_floats() -> Iterator[Family]:
         yield _whole(kind, way, more)
         if kind == "f32":
             yield _whole(kind, way, f".ftz{more}")
-    for to, mode, more in product(
-        ("f16", "bf16"), (".rn", ".rz"), ("", ".relu", ".satfinite", ".pzo")
-    ):
+    for to, mode, more in product(("f16", "bf16"), (".rn", ".rz"), ("", ".relu", ".satfinite", ".pzo")):
         yield _pair(to, mode, more)
 
 
@@ -172,9 +150,7 @@ def _converted(mode: str, more: str, to: str, of: str) -> Family:
             number = flushed(number, of)
         if number is None and to == "f64" and "sat" not in modifiers:
             return None
-        return encode(
-            number, to, mode[1:] or "rn", modifiers if to == "f32" else modifiers - {"ftz"}
-        )
+        return encode(number, to, mode[1:] or "rn", modifiers if to == "f32" else modifiers - {"ftz"})
 
     return Family(f"cvt{mode}{more}.{to}.{of}", (of,), (width(to),), oracle)
 
@@ -215,39 +191,27 @@ def _to_small() -> Iterator[Family]:
         shift = 4 if bits == 4 else 8
 
         def both(
-            a: Real,
-            b: Real,
-            to: str = to,
-            mode: str = mode,
-            modifiers: frozenset[str] = modifiers,
+            a: Real, b: Real, to: str = to, mode: str = mode, modifiers: frozenset[str] = modifiers,
             shift: int = shift,
         ) -> int:
             return encode(a, to, mode[1:], modifiers) << shift | encode(b, to, mode[1:], modifiers)
 
         name = f"cvt{mode}.satfinite{more}"
         yield Family(
-            f"{name}.{to}x2.f32",
-            ("f32", "f32"),
-            (2 * shift,),
+            f"{name}.{to}x2.f32", ("f32", "f32"), (2 * shift,),
             binary(lambda a, b: both(decode(a, "f32"), decode(b, "f32"))),
         )
         yield Family(
-            f"{name}.scaled::n1::ue8m0.{to}x2.f32",
-            ("f32", "f32", _SCALES),
-            (2 * shift,),
+            f"{name}.scaled::n1::ue8m0.{to}x2.f32", ("f32", "f32", _SCALES), (2 * shift,),
             ternary(lambda a, b, c: both(_taken(a, "f32", c), _taken(b, "f32", c))),
         )
         for of in ("f16", "bf16"):
             yield Family(
-                f"{name}.{to}x2.{of}x2",
-                (f"{of}x2",),
-                (2 * shift,),
+                f"{name}.{to}x2.{of}x2", (f"{of}x2",), (2 * shift,),
                 unary(lambda a: both(decode(a >> 16, of), decode(a & 0xFFFF, of))),
             )
             yield Family(
-                f"{name}.scaled::n1::ue8m0.{to}x2.{of}x2",
-                (f"{of}x2", _SCALES),
-                (2 * shift,),
+                f"{name}.scaled::n1::ue8m0.{to}x2.{of}x2", (f"{of}x2", _SCALES), (2 * shift,),
                 binary(lambda a, c: both(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c))),
             )
     for mode, more in product((".rz", ".rp"), ("", ".satfinite")):
@@ -291,14 +255,8 @@ def _from_small() -> Iterator[Family]:
         if of == "ue5m3" and more:
             continue
 
-        def oracle(
-            a: int,
-            scale: int = 0x7F7F,
-            of: str = of,
-            more: str = more,
-            to: str = to,
-            shift: int = shift,
-        ) -> int:
+        def oracle(a: int, scale: int = 0x7F7F, of: str = of, more: str = more, to: str = to,
+                   shift: int = shift) -> int:
             found = 0
             for bits, by in ((a >> shift, scale >> 8), (a & (1 << shift) - 1, scale & 0xFF)):
                 real = multiply(decode(bits, of), Number(False, power(by - 127)))
@@ -310,14 +268,10 @@ def _from_small() -> Iterator[Family]:
             name = f"cvt.rn{more}.scaled::n2::ue8m0.{to}x2.{of}x2"
             yield Family(name, (kind, (0x7F7F, 0x8070, 0x7D90)), (32,), oracle)
     yield Family(
-        "cvt.rn.bf16x2.ue8m0x2",
-        (tuple(high << 8 | 0x7F for high in range(1, 255)),),
-        (32,),
+        "cvt.rn.bf16x2.ue8m0x2", (tuple(high << 8 | 0x7F for high in range(1, 255)),), (32,),
         unary(
-            lambda a: (
-                encode(decode(a >> 8, "ue8m0"), "bf16") << 16
-                | encode(decode(a & 0xFF, "ue8m0"), "bf16")
-            )
+            lambda a: encode(decode(a >> 8, "ue8m0"), "bf16") << 16
+            | encode(decode(a & 0xFF, "ue8m0"), "bf16")
         ),
     )
     yield from _fixed()
@@ -330,7 +284,6 @@ _SIXES = tuple(high << 8 | low for high in range(0, 64, 5) for low in range(0, 6
 def _fixed() -> Iterator[Family]:
     """`.s2f6`: an integer of 8 bits over 64."""
     for mode, more in product((".rn", ".rz"), ("", ".relu")):
-
         def two(a: Real, b: Real, mode: str = mode, more: str = more) -> int | None:
             if a is None or b is None:
                 return None
@@ -338,35 +291,22 @@ def _fixed() -> Iterator[Family]:
 
         name = f"cvt{mode}.satfinite{more}"
         yield Family(
-            f"{name}.s2f6x2.f32",
-            ("f32", "f32"),
-            (16,),
+            f"{name}.s2f6x2.f32", ("f32", "f32"), (16,),
             binary(lambda a, b: two(decode(a, "f32"), decode(b, "f32"))),
         )
         yield Family(
-            f"{name}.scaled::n2::ue8m0.s2f6x2.f32",
-            ("f32", "f32", (0x7F80, 0x7E7F)),
-            (16,),
+            f"{name}.scaled::n2::ue8m0.s2f6x2.f32", ("f32", "f32", (0x7F80, 0x7E7F)), (16,),
             ternary(lambda a, b, c: two(_over(a, "f32", c >> 8), _over(b, "f32", c & 0xFF))),
         )
         yield Family(
-            f"{name}.s2f6x2.bf16x2",
-            ("bf16x2",),
-            (16,),
+            f"{name}.s2f6x2.bf16x2", ("bf16x2",), (16,),
             unary(lambda a: two(decode(a >> 16, "bf16"), decode(a & 0xFFFF, "bf16"))),
         )
         yield Family(
-            f"{name}.scaled::n2::ue8m0.s2f6x2.bf16x2",
-            ("bf16x2", (0x7F80, 0x7E7F)),
-            (16,),
-            binary(
-                lambda a, c: two(
-                    _over(a >> 16, "bf16", c >> 8), _over(a & 0xFFFF, "bf16", c & 0xFF)
-                )
-            ),
+            f"{name}.scaled::n2::ue8m0.s2f6x2.bf16x2", ("bf16x2", (0x7F80, 0x7E7F)), (16,),
+            binary(lambda a, c: two(_over(a >> 16, "bf16", c >> 8), _over(a & 0xFFFF, "bf16", c & 0xFF))),
         )
     for more in ("", ".relu", ".satfinite"):
-
         def wide(a: int, scale: int = 0x7F7F, more: str = more) -> int:
             found = 0
             for bits, by in ((a >> 8, scale >> 8), (a & 0xFF, scale & 0xFF)):
@@ -375,9 +315,7 @@ def _fixed() -> Iterator[Family]:
                 found = found << 16 | encode(number, "bf16", "rn", frozenset([more[1:]]))
             return found
 
-        pairs = tuple(
-            high << 8 | low for high in range(0, 256, 17) for low in (0, 1, 64, 127, 128, 255)
-        )
+        pairs = tuple(high << 8 | low for high in range(0, 256, 17) for low in (0, 1, 64, 127, 128, 255))
         yield Family(f"cvt.rn{more}.bf16x2.s2f6x2", (pairs,), (32,), unary(lambda a: wide(a)))
         yield Family(
             f"cvt.rn{more}.scaled::n2::ue8m0.bf16x2.s2f6x2", (pairs, (0x7F80, 0x7E7F)), (32,), wide
@@ -395,7 +333,6 @@ def _point(number: Number, mode: str, more: str) -> int:
 def _unsigned() -> Iterator[Family]:
     """`.ue5m3`, which has no sign."""
     for mode, more in product((".rn", ".rz", ".rp"), ("", ".satfinite")):
-
         def two(a: Real, b: Real, mode: str = mode, more: str = more) -> int | None:
             if any(one is not None and one.negative for one in (a, b)):
                 return None  # the manual leaves open what becomes of negative numbers
@@ -404,40 +341,28 @@ def _unsigned() -> Iterator[Family]:
 
         name = f"cvt{mode}{more}"
         yield Family(
-            f"{name}.ue5m3x2.f32",
-            ("f32", "f32"),
-            (16,),
+            f"{name}.ue5m3x2.f32", ("f32", "f32"), (16,),
             binary(lambda a, b: two(decode(a, "f32"), decode(b, "f32"))),
         )
         if mode != ".rp":
             yield Family(
-                f"{name}.scaled::n1::ue8m0.ue5m3x2.f32",
-                ("f32", "f32", _SCALES),
-                (16,),
+                f"{name}.scaled::n1::ue8m0.ue5m3x2.f32", ("f32", "f32", _SCALES), (16,),
                 ternary(lambda a, b, c: two(_taken(a, "f32", c), _taken(b, "f32", c))),
             )
         for of in ("f16", "bf16"):
             yield Family(
-                f"{name}.ue5m3x2.{of}x2",
-                (f"{of}x2",),
-                (16,),
+                f"{name}.ue5m3x2.{of}x2", (f"{of}x2",), (16,),
                 unary(lambda a: two(decode(a >> 16, of), decode(a & 0xFFFF, of))),
             )
             if mode != ".rp":
                 yield Family(
-                    f"{name}.scaled::n1::ue8m0.ue5m3x2.{of}x2",
-                    (f"{of}x2", _SCALES),
-                    (16,),
+                    f"{name}.scaled::n1::ue8m0.ue5m3x2.{of}x2", (f"{of}x2", _SCALES), (16,),
                     binary(lambda a, c: two(_taken(a >> 16, of, c), _taken(a & 0xFFFF, of, c))),
                 )
 
 
 def _four_at_once() -> Iterator[Family]:
     """Arithmetic on four floats of 8 bits."""
-    for name, kind, more in product(
-        ("add", "sub", "mul", "fma"), ("e4m3", "e5m2"), ("", ".satfinite")
-    ):
+    for name, kind, more in product(("add", "sub", "mul", "fma"), ("e4m3", "e5m2"), ("", ".satfinite")):
         family = arithmetic(name, ".rn", more, f"{kind}x4")
-        yield family._replace(
-            spelling=f"{name}.rn{more}" + f".{kind}x4" * (2 if name[0] in "as" else 3)
-        )
+        yield family._replace(spelling=f"{name}.rn{more}" + f".{kind}x4" * (2 if name[0] in "as" else 3))

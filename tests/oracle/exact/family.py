@@ -10,9 +10,7 @@ from tests.oracle.exact.floats import FORMATS
 
 Found = int | tuple[int, ...] | None
 Oracle = (
-    Callable[[int], Found]
-    | Callable[[int, int], Found]
-    | Callable[[int, int, int], Found]
+    Callable[[int], Found] | Callable[[int, int], Found] | Callable[[int, int, int], Found]
     | Callable[[int, int, int, int], Found]
 )
 """From operands as bits to results as bits; None where the manual leaves the answer open."""
@@ -76,30 +74,15 @@ def _element(kind: str, chosen: random.Random) -> int:
     if kind not in FORMATS:
         top = 1 << bits - 1
         edges = [0, 1, 2, top - 1, top, top + 1, 2 * top - 1, chosen.getrandbits(bits)]
-        return (
-            chosen.choice([*edges, chosen.getrandbits(bits) >> chosen.randrange(bits)])
-            & 2 * top - 1
-        )
+        return chosen.choice([*edges, chosen.getrandbits(bits) >> chosen.randrange(bits)]) & 2 * top - 1
     form = FORMATS[kind]
     raw = form.width - form.signed
     one = form.bias << form.mantissa
     normal = 1 << form.mantissa
     near = one + chosen.randrange(-3 * normal, 3 * normal) if bits > 8 else chosen.getrandbits(raw)
     edges = [
-        0,
-        1,
-        normal - 1,
-        normal,
-        form.largest,
-        one,
-        one + 1,
-        one - 1,
-        one + normal // 2,
-        near,
-        near,
-        near,
-        near,
-        chosen.getrandbits(raw),
+        0, 1, normal - 1, normal, form.largest, one, one + 1, one - 1, one + normal // 2, near, near, near,
+        near, chosen.getrandbits(raw),
     ]
     if form.specials == "ieee":
         edges.append(form.largest + 1)

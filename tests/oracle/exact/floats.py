@@ -38,17 +38,12 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "f16": Format(16, 10, 15, 0x7FFF),
-    "bf16": Format(16, 7, 127, 0x7FFF),
+    "f16": Format(16, 10, 15, 0x7FFF), "bf16": Format(16, 7, 127, 0x7FFF),
     "tf32": Format(19, 10, 127, 0x3FFFF, padding=13),
-    "f32": Format(32, 23, 127, 0x7FFFFFFF),
-    "f64": Format(64, 52, 1023, -1 << 51 & (1 << 64) - 1),
-    "e4m3": Format(8, 3, 7, 0x7F, "nan"),
-    "e5m2": Format(8, 2, 15, 0x7F),
-    "e2m3": Format(6, 3, 1, 0x1F, "none"),
-    "e3m2": Format(6, 2, 3, 0x1F, "none"),
-    "e2m1": Format(4, 1, 1, 0x7, "none"),
-    "ue8m0": Format(8, 0, 127, 0xFF, "nan", signed=False),
+    "f32": Format(32, 23, 127, 0x7FFFFFFF), "f64": Format(64, 52, 1023, -1 << 51 & (1 << 64) - 1),
+    "e4m3": Format(8, 3, 7, 0x7F, "nan"), "e5m2": Format(8, 2, 15, 0x7F),
+    "e2m3": Format(6, 3, 1, 0x1F, "none"), "e3m2": Format(6, 2, 3, 0x1F, "none"),
+    "e2m1": Format(4, 1, 1, 0x7, "none"), "ue8m0": Format(8, 0, 127, 0xFF, "nan", signed=False),
     "ue5m3": Format(8, 3, 15, 0xFF, "nan", signed=False),
 }
 
@@ -85,18 +80,14 @@ def decode(bits: int, name: str) -> Number | None:
         return Number(negative, None) if form.specials == "ieee" and not fraction else NaN
     subnormal = exponent == 0 and form.mantissa > 0
     whole = fraction if subnormal else fraction | 1 << form.mantissa
-    return Number(
-        negative, whole * power((1 if subnormal else exponent) - form.bias - form.mantissa)
-    )
+    return Number(negative, whole * power((1 if subnormal else exponent) - form.bias - form.mantissa))
 
 
 def power(exponent: int) -> Fraction:
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
-def encode(
-    value: Number | None, name: str, mode: str = "rn", modifiers: frozenset[str] = frozenset()
-) -> int:
+def encode(value: Number | None, name: str, mode: str = "rn", modifiers: frozenset[str] = frozenset()) -> int:
     """The bits of a number, rounded once: `rn`, `rz`, `rm`, `rp`, or `rna` (ties away from zero)."""
     form = FORMATS[name]
     value = _clamped(value, modifiers)

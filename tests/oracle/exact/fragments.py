@@ -34,47 +34,28 @@ LEFT: dict[tuple[str, int], Formula] = {
     ("m16n8k8", 16): lambda g, t, i: (g + _rows(i, (0, 2)), t * 2 + (i & 1)),
     ("m16n8k8", 32): lambda g, t, i: (g + _rows(i, (0, 1), (2, 3)), t if i < 2 else t + 4),
     ("m16n8k8", 64): lambda g, t, i: (g + _rows(i, (0, 1), (2, 3)), t if i < 2 else t + 4),
-    ("m16n8k16", 16): lambda g, t, i: (
-        g + _rows(i, (0, 2), (4, 6)),
-        t * 2 + (i & 1) + _on(i, 4, 8),
-    ),
+    ("m16n8k16", 16): lambda g, t, i: (g + _rows(i, (0, 2), (4, 6)), t * 2 + (i & 1) + _on(i, 4, 8)),
     ("m16n8k16", 64): lambda g, t, i: (g, i * 2 + t) if i % 2 == 0 else (g + 8, i * 2 - 2 + t),
     ("m16n8k16", 8): lambda g, t, i: (g + _rows(i, (0, 4)), t * 4 + (i & 3)),
     ("m16n8k32", 4): lambda g, t, i: (g + _rows(i, (0, 8)), t * 8 + (i & 7)),
-    ("m16n8k32", 8): lambda g, t, i: (
-        g + _rows(i, (0, 4), (8, 12)),
-        t * 4 + (i & 3) + _on(i, 8, 16),
-    ),
-    ("m16n8k64", 4): lambda g, t, i: (
-        g + _rows(i, (0, 8), (16, 24)),
-        t * 8 + (i & 7) + _on(i, 16, 32),
-    ),
+    ("m16n8k32", 8): lambda g, t, i: (g + _rows(i, (0, 4), (8, 12)), t * 4 + (i & 3) + _on(i, 8, 16)),
+    ("m16n8k64", 4): lambda g, t, i: (g + _rows(i, (0, 8), (16, 24)), t * 8 + (i & 7) + _on(i, 16, 32)),
     ("m16n8k128", 1): lambda g, t, i: (g + _rows(i, (0, 32)), t * 32 + (i & 31)),
     ("m16n8k256", 1): lambda g, t, i: (
-        g + _rows(i, (0, 32), (64, 96)),
-        t * 32 + (i & 31) + _on(i, 64, 128),
+        g + _rows(i, (0, 32), (64, 96)), t * 32 + (i & 31) + _on(i, 64, 128)
     ),
 }
 """A by the shape and the bits of an element."""
 
 SPARSE_LEFT: dict[tuple[str, int], Formula] = {
     ("m16n8k16", 16): lambda g, t, i: (g + _rows(i, (0, 2)), t * 2 + (i & 1)),
-    ("m16n8k32", 16): lambda g, t, i: (
-        g + _rows(i, (0, 2), (4, 6)),
-        t * 2 + (i & 1) + _on(i, 4, 8),
-    ),
+    ("m16n8k32", 16): lambda g, t, i: (g + _rows(i, (0, 2), (4, 6)), t * 2 + (i & 1) + _on(i, 4, 8)),
     ("m16n8k8", 32): lambda g, t, i: (g + _rows(i, (0, 1)), t),
     ("m16n8k16", 32): lambda g, t, i: (g + _rows(i, (0, 1), (2, 3)), t + _on(i, 2, 4)),
     ("m16n8k32", 8): lambda g, t, i: (g + _rows(i, (0, 4)), t * 4 + (i & 3)),
-    ("m16n8k64", 8): lambda g, t, i: (
-        g + _rows(i, (0, 4), (8, 12)),
-        t * 4 + (i & 3) + _on(i, 8, 16),
-    ),
+    ("m16n8k64", 8): lambda g, t, i: (g + _rows(i, (0, 4), (8, 12)), t * 4 + (i & 3) + _on(i, 8, 16)),
     ("m16n8k64", 4): lambda g, t, i: (g + _rows(i, (0, 8)), t * 8 + (i & 7)),
-    ("m16n8k128", 4): lambda g, t, i: (
-        g + _rows(i, (0, 8), (16, 24)),
-        t * 8 + (i & 7) + _on(i, 16, 32),
-    ),
+    ("m16n8k128", 4): lambda g, t, i: (g + _rows(i, (0, 8), (16, 24)), t * 8 + (i & 7) + _on(i, 16, 32)),
 }
 """A without its zeros: half of the column that begins the chunk (`firstcol`), and on from there."""
 
@@ -114,7 +95,6 @@ def quarter(name: str, layout: str, bits: int) -> Callable[[int, int], tuple[int
     """`mma.m8n8k4` of `.f16`: from a thread and an element to one of four products, and the row and column of
     A, B or C there.
     """
-
     def place(lane: int, i: int) -> tuple[int, int, int]:
         upper = 0 if lane < 16 else 4
         match name, layout:

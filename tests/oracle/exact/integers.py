@@ -32,15 +32,9 @@ def family(spelling: str, kind: str, count: int, one: _One, *, wide: int = 0) ->
 
     def oracle(*operands: int) -> int | None:
         found = (one(*(signed(a, element) for a in elements)) for elements in each(kind, *operands))
-        return (
-            packed((a & (1 << (wide or bits)) - 1 for a in found), bits)
-            if not wide
-            else next(found)
-        )
+        return packed((a & (1 << (wide or bits)) - 1 for a in found), bits) if not wide else next(found)
 
-    return Family(
-        spelling, (kind,) * count, (wide or bits * int(kind.partition("x")[2] or 1),), oracle
-    )
+    return Family(spelling, (kind,) * count, (wide or bits * int(kind.partition("x")[2] or 1),), oracle)
 
 
 def limited(kind: str, value: int) -> int:
@@ -64,7 +58,6 @@ def _sums() -> Iterator[Family]:
 def _products() -> Iterator[Family]:
     for kind in _SIX:
         bits = width(kind)
-
         def high(a: int, b: int, c: int = 0, bits: int = bits) -> int:
             return (a * b >> bits) + c
 
@@ -74,16 +67,11 @@ def _products() -> Iterator[Family]:
         if bits < 64:
             yield family(f"mul.wide.{kind}", kind, 2, binary(lambda a, b: a * b), wide=2 * bits)
             yield Family(
-                f"mad.wide.{kind}",
-                (kind, kind, f"{kind[0]}{2 * bits}"),
-                (2 * bits,),
+                f"mad.wide.{kind}", (kind, kind, f"{kind[0]}{2 * bits}"), (2 * bits,),
                 ternary(lambda a, b, c: signed(a, kind) * signed(b, kind) + c),
             )
-    yield family(
-        "mad.hi.sat.s32", "s32", 3, ternary(lambda a, b, c: limited("s32", (a * b >> 32) + c))
-    )
+    yield family("mad.hi.sat.s32", "s32", 3, ternary(lambda a, b, c: limited("s32", (a * b >> 32) + c)))
     for kind in ("u32", "s32"):
-
         def low(a: int, kind: str = kind) -> int:
             top = 1 << 23
             return ((a & 0xFFFFFF) ^ top) - top if kind[0] == "s" else a & 0xFFFFFF
@@ -99,19 +87,13 @@ def _products() -> Iterator[Family]:
             yield family(f"{name}.hi.{kind}", kind, count, upper)
         if kind == "s32":
             yield family(
-                "mad24.hi.sat.s32",
-                kind,
-                3,
+                "mad24.hi.sat.s32", kind, 3,
                 ternary(lambda a, b, c: limited("s32", upper(a, b) + c)),
             )
     for mode, kind in product(("lo", "hi"), ("u64", "s64")):
         yield Family(
-            f"clmad.{mode}.{kind}",
-            (kind,) * 3,
-            (64,),
-            ternary(
-                lambda a, b, c: (carryless(a, b) >> (64 if mode == "hi" else 0) ^ c) & (1 << 64) - 1
-            ),
+            f"clmad.{mode}.{kind}", (kind,) * 3, (64,),
+            ternary(lambda a, b, c: (carryless(a, b) >> (64 if mode == "hi" else 0) ^ c) & (1 << 64) - 1),
         )
     for kind in _SIX:
         for name in ("div", "rem"):
@@ -171,9 +153,7 @@ def _bits() -> Iterator[Family]:
 
         yield Family(f"bfind.{kind}", (kind,), (32,), first)
         yield Family(
-            f"bfind.shiftamt.{kind}",
-            (kind,),
-            (32,),
+            f"bfind.shiftamt.{kind}", (kind,), (32,),
             unary(lambda a: -1 if first(a) < 0 else bits - 1 - first(a)),
         )
     yield Family("fns.b32", ("b32", range(32), (-9, -2, -1, 0, 1, 2, 7)), (32,), nth)
@@ -195,28 +175,20 @@ def _fields() -> Iterator[Family]:
     for kind in ("u32", "u64", "s32", "s64"):
         yield Family(f"bfe.{kind}", (kind, _PLACES, _PLACES), (width(kind),), _extracted(kind))
     for bits in (32, 64):
-        yield Family(
-            f"bfi.b{bits}", (f"b{bits}", f"b{bits}", _PLACES, _PLACES), (bits,), _inserted(bits)
-        )
+        yield Family(f"bfi.b{bits}", (f"b{bits}", f"b{bits}", _PLACES, _PLACES), (bits,), _inserted(bits))
     for mode in ("clamp", "wrap"):
-
         def count(b: int, mode: str = mode) -> int:
             return b & 31 if mode == "wrap" else min(b, 32)
 
         for kind in ("u32", "s32"):
-
-            def extended(
-                a: int, b: int, kind: str = kind, count: Callable[[int], int] = count
-            ) -> int:
+            def extended(a: int, b: int, kind: str = kind, count: Callable[[int], int] = count) -> int:
                 size = count(b)
                 low = a & (1 << size) - 1
                 return low - (1 << size) if size and kind[0] == "s" and low >> size - 1 else low
 
             yield Family(f"szext.{mode}.{kind}", (kind, _PLACES), (32,), extended)
         yield Family(
-            f"bmsk.{mode}.b32",
-            (_PLACES, _PLACES),
-            (32,),
+            f"bmsk.{mode}.b32", (_PLACES, _PLACES), (32,),
             binary(lambda a, b: ((1 << count(b)) - 1) << count(a)),
         )
 
@@ -250,22 +222,18 @@ def _inserted(bits: int) -> Callable[[int, int, int, int], int]:
 
 def _dot_products() -> Iterator[Family]:
     for x, y in product(("u32", "s32"), ("u32", "s32")):
-
         def fours(a: int, b: int, c: int, x: str = x, y: str = y) -> int:
             return c + sum(
-                signed(a >> at & 255, f"{x[0]}8") * signed(b >> at & 255, f"{y[0]}8")
-                for at in (0, 8, 16, 24)
+                signed(a >> at & 255, f"{x[0]}8") * signed(b >> at & 255, f"{y[0]}8") for at in (0, 8, 16, 24)
             )
 
         kinds = (x, y, "s32" if "s32" in (x, y) else "u32")
         yield Family(f"dp4a.{x}.{y}", kinds, (32,), fours)
         for mode in ("lo", "hi"):
-
             def pairs(a: int, b: int, c: int, x: str = x, y: str = y, mode: str = mode) -> int:
                 b >>= 16 if mode == "hi" else 0
                 return c + sum(
-                    signed(a >> 16 * at & 0xFFFF, f"{x[0]}16")
-                    * signed(b >> 8 * at & 255, f"{y[0]}8")
+                    signed(a >> 16 * at & 0xFFFF, f"{x[0]}16") * signed(b >> 8 * at & 255, f"{y[0]}8")
                     for at in (0, 1)
                 )
 
@@ -282,16 +250,11 @@ def _logic() -> Iterator[Family]:
         if kind != "pred":
             yield Family(f"cnot.{kind}", (kind,), (bits,), unary(lambda a: int(a == 0)))
             yield Family(
-                f"shl.{kind}",
-                (kind, _PLACES),
-                (bits,),
-                binary(lambda a, b: a << b if b < bits else 0),
+                f"shl.{kind}", (kind, _PLACES), (bits,), binary(lambda a, b: a << b if b < bits else 0)
             )
     for kind in ("b16", "b32", "b64", *_SIX):
         yield Family(
-            f"shr.{kind}",
-            (kind, _PLACES),
-            (width(kind),),
+            f"shr.{kind}", (kind, _PLACES), (width(kind),),
             binary(lambda a, b: signed(a, kind) >> min(b, 64)),
         )
     for table in (0x00, 0x1B, 0x96, 0xCA, 0xE8):
@@ -301,9 +264,7 @@ def _logic() -> Iterator[Family]:
     yield Family("prmt.b32", ("b32", "b32", "u16"), (32,), selected)
     for mode, order in _PERMUTED.items():
         yield Family(
-            f"prmt.b32.{mode}",
-            ("b32", "b32", (0, 1, 2, 3)),
-            (32,),
+            f"prmt.b32.{mode}", ("b32", "b32", (0, 1, 2, 3)), (32,),
             ternary(lambda a, b, c: int.from_bytes(_bytes(a, b)[at] for at in order[c])),
         )
 

@@ -20,10 +20,8 @@ from tests.oracle.exact.family import Family, operand
 
 def main() -> None:
     for name, families, rows in (
-        ("float", exact_reals.families(), 4),
-        ("comparison", exact_reals.comparisons(), 1),
-        ("conversion", exact_conversions.families(), 2),
-        ("integer", exact_integers.families(), 4),
+        ("float", exact_reals.families(), 4), ("comparison", exact_reals.comparisons(), 1),
+        ("conversion", exact_conversions.families(), 2), ("integer", exact_integers.families(), 4),
         ("video", exact_video.families(), 1),
     ):
         path = FOLDER / f"exact_{name}.txt"
@@ -34,10 +32,8 @@ def main() -> None:
 
 
 _TITLES = {
-    "float": "arithmetic in fractions, rounded once",
-    "comparison": "comparisons",
-    "conversion": "conversions in fractions, rounded once",
-    "integer": "whole numbers",
+    "float": "arithmetic in fractions, rounded once", "comparison": "comparisons",
+    "conversion": "conversions in fractions, rounded once", "integer": "whole numbers",
     "video": "whole numbers",
 }
 
@@ -56,10 +52,7 @@ def lines(families: Iterable[Family], rows: int) -> Iterator[str]:
                 continue
             seen.add(operands)
             results = found if isinstance(found, tuple) else (found,)
-            texts = [
-                hex(one & (1 << bits) - 1)
-                for one, bits in zip(results, family.results, strict=True)
-            ]
+            texts = [hex(one & (1 << bits) - 1) for one, bits in zip(results, family.results, strict=True)]
             yield f"{family.spelling}  {', '.join(map(hex, operands))} -> {', '.join(texts)}  # exact"
             if len(seen) == rows:
                 break

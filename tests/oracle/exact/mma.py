@@ -11,24 +11,17 @@ from tests.oracle.exact.kernel import Field, Kernel, split, vector
 from tests.oracle.exact.products import bits_of, multiplied, of_bits, units
 
 FIELDS = {
-    "f16": Field("f16", 0x83008300, 0x3C003C00),
-    "bf16": Field("bf16", 0x80E080E0, 0x3F003F00),
-    "tf32": Field("tf32", 0x80E00000, 0x3F000000),
-    "f32": Field("f32", 0x80F00000, 0x40000000),
-    "e4m3": Field("e4m3", 0x86868686, 0x38383838),
-    "e5m2": Field("e5m2", 0x83838383, 0x3C3C3C3C),
-    "e3m2": Field("e3m2", 0x23232323, 0x0C0C0C0C),
-    "e2m3": Field("e2m3", 0x26262626, 0x08080808),
-    "e2m1": Field("e2m1", 0x2C2C2C2C),
-    "e2m1x2": Field("e2m1x2"),
+    "f16": Field("f16", 0x83008300, 0x3C003C00), "bf16": Field("bf16", 0x80E080E0, 0x3F003F00),
+    "tf32": Field("tf32", 0x80E00000, 0x3F000000), "f32": Field("f32", 0x80F00000, 0x40000000),
+    "e4m3": Field("e4m3", 0x86868686, 0x38383838), "e5m2": Field("e5m2", 0x83838383, 0x3C3C3C3C),
+    "e3m2": Field("e3m2", 0x23232323, 0x0C0C0C0C), "e2m3": Field("e2m3", 0x26262626, 0x08080808),
+    "e2m1": Field("e2m1", 0x2C2C2C2C), "e2m1x2": Field("e2m1x2"),
     **{type: Field(type) for type in ("s8", "u8", "s4", "u4")},
     "b1": Field("b1"),
 }
 """Few values of each sign, not only powers of two, so that sums stay exact; integers have all bits."""
 NEAR_THE_ENDS = {
-    8: Field("s32", 0xFFFF, 0x7FFF8000),
-    4: Field("s32", 0xFF, 0x7FFFFF80),
-    1: Field("s32", 0xFFFFF),
+    8: Field("s32", 0xFFFF, 0x7FFF8000), 4: Field("s32", 0xFF, 0x7FFFFF80), 1: Field("s32", 0xFFFFF),
 }
 """C of integers, by the bits of the factors: near the largest and near the least, so some sums overflow."""
 A, B, C = 0, 4, 8
@@ -56,9 +49,7 @@ class Opcode(NamedTuple):
     @property
     def label(self) -> str:
         """The modifiers that tell it from its neighbours."""
-        extra = re.findall(
-            r"\.(satfinite|r[nzmp]|xor|and|kind::f8f6f4|sp::ordered_metadata)\b", self.text
-        )
+        extra = re.findall(r"\.(satfinite|r[nzmp]|xor|and|kind::f8f6f4|sp::ordered_metadata)\b", self.text)
         return "_".join([self.shape, *extra]).replace("kind::", "").replace("sp::", "")
 
 
@@ -77,36 +68,21 @@ def counts(opcode: Opcode, *, sparse: bool = False) -> tuple[int, int, int, int]
 def floats() -> Iterator[Kernel]:
     half = [f"m16n8k{k}.row.col" for k in (8, 16)]
     quarters = [f"m8n8k4.{a}.{b}" for a in ("row", "col") for b in ("row", "col")]
-    yield group(
-        "f16_f32", "f16", "f16", "f32", [f"{one}.f32.f16.f16.f32" for one in (*half, *quarters)]
-    )
-    yield group(
-        "f16_f16",
-        "f16",
-        "f16",
-        "f16",
-        [
-            *(f"{one}.f16.f16.f16.f16" for one in half),
-            "m8n8k4.col.row.f16.f16.f16.f16",
-            "m8n8k4.row.col.f32.f16.f16.f16",
-        ],
-    )
+    yield group("f16_f32", "f16", "f16", "f32", [f"{one}.f32.f16.f16.f32" for one in (*half, *quarters)])
+    yield group("f16_f16", "f16", "f16", "f16", [
+        *(f"{one}.f16.f16.f16.f16" for one in half), "m8n8k4.col.row.f16.f16.f16.f16",
+        "m8n8k4.row.col.f32.f16.f16.f16",
+    ])
     yield group("bf16", "bf16", "bf16", "f32", [f"{one}.f32.bf16.bf16.f32" for one in half])
-    yield group(
-        "tf32", "tf32", "tf32", "f32", [f"m16n8k{k}.row.col.f32.tf32.tf32.f32" for k in (4, 8)]
-    )
+    yield group("tf32", "tf32", "tf32", "f32", [f"m16n8k{k}.row.col.f32.tf32.tf32.f32" for k in (4, 8)])
 
 
 def bytes_of_floats() -> Iterator[Kernel]:
     for a, b in (("e4m3", "e5m2"), ("e5m2", "e4m3")):
         for sum in ("f32", "f16"):
-            yield group(
-                f"{a}_{b}_{sum}",
-                a,
-                b,
-                sum,
-                [f"m16n8k{k}.row.col.{sum}.{a}.{b}.{sum}" for k in (16, 32)],
-            )
+            yield group(f"{a}_{b}_{sum}", a, b, sum, [
+                f"m16n8k{k}.row.col.{sum}.{a}.{b}.{sum}" for k in (16, 32)
+            ])
 
 
 def integers(bits: int) -> Iterator[Kernel]:
@@ -114,31 +90,16 @@ def integers(bits: int) -> Iterator[Kernel]:
     least = 16 if bits == 8 else 32
     shapes = [f"m8n8k{least}", f"m16n8k{least}", f"m16n8k{2 * least}"]
     for a, b in ((f"{x}{bits}", f"{y}{bits}") for x in "us" for y in "us"):
-        yield group(
-            f"{a}_{b}",
-            a,
-            b,
-            "s32",
-            [
-                f"{shape}.row.col{limit}.s32.{a}.{b}.s32"
-                for shape in shapes
-                for limit in ("", ".satfinite")
-            ],
-        )
+        yield group(f"{a}_{b}", a, b, "s32", [
+            f"{shape}.row.col{limit}.s32.{a}.{b}.s32" for shape in shapes for limit in ("", ".satfinite")
+        ])
 
 
 def single_bits() -> Iterator[Kernel]:
-    yield group(
-        "b1",
-        "b1",
-        "b1",
-        "s32",
-        [
-            f"{shape}.row.col.s32.b1.b1.s32.{operation}.popc"
-            for shape in ("m8n8k128", "m16n8k128", "m16n8k256")
-            for operation in ("xor", "and")
-        ],
-    )
+    yield group("b1", "b1", "b1", "s32", [
+        f"{shape}.row.col.s32.b1.b1.s32.{operation}.popc"
+        for shape in ("m8n8k128", "m16n8k128", "m16n8k256") for operation in ("xor", "and")
+    ])
 
 
 def group(name: str, a: str, b: str, c: str, spellings: Sequence[str]) -> Kernel:
@@ -212,15 +173,12 @@ def _quarters(opcode: Opcode, held: Sequence[Sequence[Sequence[int]]]) -> list[s
         rows, columns = {"a": (8, 4), "b": (4, 8), "c": (8, 8)}[name]
         found = {
             place(lane, i): one
-            for lane, ones in enumerate(elements(words, type))
-            for i, one in enumerate(ones)
+            for lane, ones in enumerate(elements(words, type)) for i, one in enumerate(ones)
         }
-        matrices.append(
-            [
-                [[found[number, row, column] for column in range(columns)] for row in range(rows)]
-                for number in range(4)
-            ]
-        )
+        matrices.append([
+            [[found[number, row, column] for column in range(columns)] for row in range(rows)]
+            for number in range(4)
+        ])
     products = [multiplied(a, b, c, d) for a, b, c in zip(*matrices, strict=True)]
     place = quarter("c", "", bits_of(d))
     places = [place(lane, i) for lane in range(32) for i in range(8)]

@@ -22,15 +22,11 @@ def doubles() -> Iterator[Kernel]:
     kernel, held = _begun("f64", _NOTHING, _FEW)
     for shape in _SHAPES:
         opcode = _opcode(shape, "")
-        a, b, c = (
-            [[units(one, "f64") for one in words] for words in part] for part in _used(opcode, held)
-        )
+        a, b, c = ([[units(one, "f64") for one in words] for words in part] for part in _used(opcode, held))
         x = collected(LEFT[shape, 64], a, opcode.m, opcode.k)
         y = collected(RIGHT[shape, 64], b, opcode.k, 8)
         z = collected(SUM[opcode.m], c, opcode.m, 8)
-        kernel.result(
-            shape, "f64", issue(kernel, opcode), spread(multiplied(x, y, z, "f64"), opcode.m)
-        )
+        kernel.result(shape, "f64", issue(kernel, opcode), spread(multiplied(x, y, z, "f64"), opcode.m))
     yield kernel
     yield _rounded()
 
@@ -50,8 +46,7 @@ def _opcode(shape: str, mode: str) -> Opcode:
 
 def _used(opcode: Opcode, held: Sequence[Sequence[Sequence[int]]]) -> list[list[Sequence[int]]]:
     return [
-        [words[:count] for words in part]
-        for part, count in zip(held, counts(opcode)[1:], strict=True)
+        [words[:count] for words in part] for part, count in zip(held, counts(opcode)[1:], strict=True)
     ]
 
 
@@ -74,10 +69,7 @@ def _rounded() -> Kernel:
         y = collected(RIGHT[shape, 64], right, opcode.k, 8)
         z = collected(SUM[opcode.m], sums, opcode.m, 8)
         found = [
-            [
-                fused(x[row][row % 4], y[row % 4][column], z[row][column], mode)
-                for column in range(8)
-            ]
+            [fused(x[row][row % 4], y[row % 4][column], z[row][column], mode) for column in range(8)]
             for row in range(opcode.m)
         ]
         kernel.result(opcode.label, "f64", issue(kernel, opcode), spread(found, opcode.m))

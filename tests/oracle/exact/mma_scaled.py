@@ -11,10 +11,7 @@ from tests.oracle.exact.kernel import Field, Kernel, split
 from tests.oracle.exact.mma import FIELDS, Opcode, counts, elements, group, issue, spread
 from tests.oracle.exact.products import Matrix, bits_of, multiplied, scaled, units
 
-SCALES = {
-    "ue8m0": Field("ue8m0", 0x03030303, 0x7C7C7C7C),
-    "ue4m3": Field("ue4m3", 0x0F0F0F0F, 0x30303030),
-}
+SCALES = {"ue8m0": Field("ue8m0", 0x03030303, 0x7C7C7C7C), "ue4m3": Field("ue4m3", 0x0F0F0F0F, 0x30303030)}
 SCALE_A, SCALE_B = 13, 14
 """The words of a thread that are the scales."""
 
@@ -31,22 +28,13 @@ class Selectors(NamedTuple):
 def kinds() -> Iterator[Kernel]:
     """Without scales."""
     for a, b, sum in (
-        ("e3m2", "e2m3", "f32"),
-        ("e2m1", "e3m2", "f16"),
-        ("e2m3", "e2m1", "f32"),
-        ("e4m3", "e3m2", "f16"),
+        ("e3m2", "e2m3", "f32"), ("e2m1", "e3m2", "f16"), ("e2m3", "e2m1", "f32"), ("e4m3", "e3m2", "f16")
     ):
-        yield group(
-            f"{a}_{b}_{sum}", a, b, sum, [f"m16n8k32.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}"]
-        )
+        yield group(f"{a}_{b}_{sum}", a, b, sum, [f"m16n8k32.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}"])
     for a, b, sum in (("e5m2", "e4m3", "f32"), ("e4m3", "e5m2", "f16")):
-        yield group(
-            f"{a}_{b}_{sum}",
-            a,
-            b,
-            sum,
-            [f"m16n8k{k}.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}" for k in (16, 32)],
-        )
+        yield group(f"{a}_{b}_{sum}", a, b, sum, [
+            f"m16n8k{k}.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}" for k in (16, 32)
+        ])
 
 
 def dense() -> Iterator[Kernel]:
@@ -62,51 +50,21 @@ def sparse() -> Iterator[Kernel]:
 def _blocks(*, sparse: bool) -> Iterator[Kernel]:
     k = 128 if sparse else 64
     four = "f32.e2m1.e2m1.f32"
-    yield _group(
-        "mxf4",
-        sparse,
-        [
-            (f"m16n8k{k}.row.col.kind::mxf4.block_scale.{four}.ue8m0", Selectors(0, 1, 2, 3)),
-            (
-                f"m16n8k{k}.row.col.kind::mxf4.block_scale.scale_vec::2X.{four}.ue8m0",
-                Selectors(2, 0, 0, 1),
-            ),
-            (
-                f"m16n8k{k}.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.{four}.ue8m0",
-                Selectors(2, 1, 2, 0),
-            ),
-            (
-                f"m16n8k{k}.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.{four}.ue8m0",
-                Selectors(0, 0, 0, 2),
-            ),
-        ],
-    )
-    yield _group(
-        "nvf4",
-        sparse,
-        [
-            (
-                f"m16n8k{k}.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.{four}.ue4m3",
-                Selectors(0, 1, 0, 3),
-            ),
-        ],
-    )
+    yield _group("mxf4", sparse, [
+        (f"m16n8k{k}.row.col.kind::mxf4.block_scale.{four}.ue8m0", Selectors(0, 1, 2, 3)),
+        (f"m16n8k{k}.row.col.kind::mxf4.block_scale.scale_vec::2X.{four}.ue8m0", Selectors(2, 0, 0, 1)),
+        (f"m16n8k{k}.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.{four}.ue8m0", Selectors(2, 1, 2, 0)),
+        (f"m16n8k{k}.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.{four}.ue8m0", Selectors(0, 0, 0, 2)),
+    ])
+    yield _group("nvf4", sparse, [
+        (f"m16n8k{k}.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.{four}.ue4m3", Selectors(0, 1, 0, 3)),
+    ])
     for number, (a, b) in enumerate((("e4m3", "e2m1"), ("e2m3", "e5m2"), ("e3m2", "e4m3"))):
         shown = ".scale_vec::1X" if number else ""
-        yield _group(
-            f"{a}_{b}",
-            sparse,
-            [
-                (
-                    f"m16n8k{k // 2}.row.col.kind::mxf8f6f4.block_scale{shown}.f32.{a}.{b}.f32.ue8m0",
-                    selectors,
-                )
-                for selectors in (
-                    Selectors(1 + number, 1, 3 - number, 2),
-                    Selectors(0, 0, number, 1 + number),
-                )
-            ],
-        )
+        yield _group(f"{a}_{b}", sparse, [
+            (f"m16n8k{k // 2}.row.col.kind::mxf8f6f4.block_scale{shown}.f32.{a}.{b}.f32.ue8m0", selectors)
+            for selectors in (Selectors(1 + number, 1, 3 - number, 2), Selectors(0, 0, number, 1 + number))
+        ])
 
 
 def _group(name: str, sparse: bool, spellings: Sequence[tuple[str, Selectors]]) -> Kernel:
@@ -160,8 +118,7 @@ def _scales(
     threads that has those of A the first has row g and the second row g + 8 (Figure 43).
     """
     count = next(
-        (int(one) for one in "124" if f"scale_vec::{one}X" in opcode.text),
-        2 if "mxf4." in opcode.text else 1,
+        (int(one) for one in "124" if f"scale_vec::{one}X" in opcode.text), 2 if "mxf4." in opcode.text else 1
     )
     type = opcode.text.rpartition(".")[2]
 
@@ -170,10 +127,7 @@ def _scales(
 
     of_a, of_b = scales
     rows = [
-        bytes_of(of_a[row % 8 * 4 + 2 * selectors.thread_a + row // 8], selectors.byte_a)
-        for row in range(16)
+        bytes_of(of_a[row % 8 * 4 + 2 * selectors.thread_a + row // 8], selectors.byte_a) for row in range(16)
     ]
-    columns = [
-        bytes_of(of_b[column * 4 + selectors.thread_b], selectors.byte_b) for column in range(8)
-    ]
+    columns = [bytes_of(of_b[column * 4 + selectors.thread_b], selectors.byte_b) for column in range(8)]
     return rows, columns

@@ -23,15 +23,11 @@ def floats() -> Iterator[Kernel]:
         types = f"{sum}.{type}.{type}.{sum}"
         for ordered in (False, True):
             lanes = (1, 3) if ordered else (0, 2)
-            yield _group(
-                f"{type}_{sum}",
-                ordered,
-                [
-                    *((f"m16n8k{short}.row.col.{types}", lane) for lane in lanes),
-                    (f"m16n8k{long}.row.col.{types}", int(ordered)),
-                    *([(f"m16n8k{long}.row.col.{types}", 0)] if ordered else []),
-                ],
-            )
+            yield _group(f"{type}_{sum}", ordered, [
+                *((f"m16n8k{short}.row.col.{types}", lane) for lane in lanes),
+                (f"m16n8k{long}.row.col.{types}", int(ordered)),
+                *([(f"m16n8k{long}.row.col.{types}", 0)] if ordered else []),
+            ])
 
 
 def bytes_of_floats() -> Iterator[Kernel]:
@@ -43,32 +39,22 @@ def kinds() -> Iterator[Kernel]:
     """What the targets with `.kind` have besides, always ordered."""
     yield _group("e5m2_e4m3_f16", True, [("m16n8k64.row.col.f16.e5m2.e4m3.f16", 0)])
     for a, b, sum in (("e3m2", "e2m3", "f32"), ("e2m1", "e3m2", "f16"), ("e2m3", "e2m1", "f32")):
-        yield _group(
-            f"{a}_{b}_{sum}", True, [(f"m16n8k64.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}", 0)]
-        )
+        yield _group(f"{a}_{b}_{sum}", True, [(f"m16n8k64.row.col.kind::f8f6f4.{sum}.{a}.{b}.{sum}", 0)])
 
 
 def integers(bits: int) -> Iterator[Kernel]:
     short, long = (32, 64) if bits == 8 else (64, 128)
     for number, (a, b) in enumerate((f"{x}{bits}", f"{y}{bits}") for x in "us" for y in "us"):
         types = f"s32.{a}.{b}.s32"
-        yield _group(
-            f"{a}_{b}",
-            number % 2 == 1,
-            [
-                (f"m16n8k{short}.row.col.{types}", 1),
-                (f"m16n8k{short}.row.col.satfinite.{types}", 0),
-                (f"m16n8k{long}.row.col.{types}", 0),
-                (f"m16n8k{long}.row.col.satfinite.{types}", 0),
-            ],
-        )
+        yield _group(f"{a}_{b}", number % 2 == 1, [
+            (f"m16n8k{short}.row.col.{types}", 1), (f"m16n8k{short}.row.col.satfinite.{types}", 0),
+            (f"m16n8k{long}.row.col.{types}", 0), (f"m16n8k{long}.row.col.satfinite.{types}", 0),
+        ])
 
 
 def _group(name: str, ordered: bool, spellings: Sequence[tuple[str, int]]) -> Kernel:
     """A kernel whose products, each with a selector, have the same operands."""
-    kernel = Kernel(
-        f"{name}_{'ordered' if ordered else 'unordered'}", 16, sum(map(ord, name)) + ordered
-    )
+    kernel = Kernel(f"{name}_{'ordered' if ordered else 'unordered'}", 16, sum(map(ord, name)) + ordered)
     head = "mma.sp::ordered_metadata" if ordered else "mma.sp"
     opcodes = [(Opcode.of(f"{head}.sync.aligned.{one}"), selector) for one, selector in spellings]
     _, a, b, c = opcodes[0][0].types
@@ -96,10 +82,7 @@ def _group(name: str, ordered: bool, spellings: Sequence[tuple[str, int]]) -> Ke
 def places(kernel: Kernel, kind: str, first: int = E) -> list[int]:
     """Gives %e0 the metadata of each thread; its words. That of `.tf32` has 0b0100 and 0b1110 alone."""
     if kind != "twins":
-        return [
-            one[0]
-            for one in kernel.operand("e", ORDERED if kind == "ordered" else UNORDERED, 1, first)
-        ]
+        return [one[0] for one in kernel.operand("e", ORDERED if kind == "ordered" else UNORDERED, 1, first)]
     found = [one[0] for one in kernel.operand("e", Field("b32", 0x88888888), 1, first)]
     kernel.line("shr.u32 %h, %e0, 2;  or.b32 %e0, %e0, %h;  or.b32 %e0, %e0, 0x44444444;")
     return [word | word >> 2 | 0x44444444 for word in found]
@@ -131,9 +114,7 @@ def expanded(kept: Matrix, type: str, words: Sequence[int], selector: int) -> li
         full = [0] * (chunks * wide)
         left = iter(row)
         for chunk in range(chunks):
-            code = metadata(
-                words, selector, number, chunk, chunks=chunks, halves=bits_of(type) >= 16
-            )
+            code = metadata(words, selector, number, chunk, chunks=chunks, halves=bits_of(type) >= 16)
             chosen = [{0b0100: 0, 0b1110: 1}[code]] if pieces == 1 else [code & 3, code >> 2]
             assert len(set(chosen)) == pieces
             for place in chosen:

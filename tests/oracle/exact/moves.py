@@ -39,15 +39,8 @@ def bytes_of_matrices() -> Iterator[Kernel]:
             # Figure 105: a thread has 4 neighbours of a column of memory, and of the column 8 further on.
             registers = [
                 [
-                    _packed(
-                        [
-                            rows[16 * matrix + lane % 4 * 4 + i][lane // 4 + 8 * half]
-                            for i in range(4)
-                        ],
-                        8,
-                    )
-                    for matrix in range(count)
-                    for half in range(2)
+                    _packed([rows[16 * matrix + lane % 4 * 4 + i][lane // 4 + 8 * half] for i in range(4)], 8)
+                    for matrix in range(count) for half in range(2)
                 ]
                 for lane in range(32)
             ]
@@ -83,8 +76,7 @@ def _rows_of(kernel: Kernel) -> list[list[int]]:
     kernel.line("shl.b32 %h, %h, 4;  add.u32 %row0, %h, %base;")
     kernel.line("cvt.u64.u32 %wide0, %row0;  cvta.shared.u64 %wide0, %wide0;")
     return [
-        [mixed((thread * 11 + 5) % _ROWS * 4 + at, kernel.salt) for at in range(4)]
-        for thread in range(32)
+        [mixed((thread * 11 + 5) % _ROWS * 4 + at, kernel.salt) for at in range(4)] for thread in range(32)
     ]
 
 
@@ -139,9 +131,7 @@ def _stored(name: str, shape: str, type: str, turned: bool) -> Kernel:
         kernel.line(f"mad.lo.u32 %h, %id, {4 * count}, %base;")
         names = [f"%d{at}" for at in range(count)]
         several = f".v{count}" if count > 1 else ""
-        kernel.line(
-            f"ld.shared{several}.b32 {'{' + ', '.join(names) + '}' if several else names[0]}, [%h];"
-        )
+        kernel.line(f"ld.shared{several}.b32 {'{' + ', '.join(names) + '}' if several else names[0]}, [%h];")
         kernel.line("bar.sync 0;")
         memory = [[0] * 4 for _ in range(rows)]
         for matrix in range(count):
@@ -155,9 +145,7 @@ def _stored(name: str, shape: str, type: str, turned: bool) -> Kernel:
 
 def _row_of(words: Sequence[int], row: int, shape: str, turned: bool) -> list[int]:
     """The words of a row of memory."""
-    if (
-        shape == ".m16n8"
-    ):  # Figure 108: held as sums of `mma` are; a row of memory is a column of the matrix
+    if shape == ".m16n8":  # Figure 108: held as sums of `mma` are; a row of memory is a column of the matrix
         column = [0] * 16
         for lane, word in enumerate(words):
             for i, element in enumerate(split([word], 8)):

@@ -47,23 +47,17 @@ def units(bits: int, type: str) -> int:
     return int(found)
 
 
-def multiplied(
-    a: Matrix, b: Matrix, c: Matrix, type: str, *, limited: bool = False
-) -> list[list[str]]:
+def multiplied(a: Matrix, b: Matrix, c: Matrix, type: str, *, limited: bool = False) -> list[list[str]]:
     """a @ b + c as text, of matrices of units; `limited` is `.satfinite`."""
     return [[text(one, type) for one in row] for row in totals(a, b, c, type, limited=limited)]
 
 
-def totals(
-    a: Matrix, b: Matrix, c: Matrix, type: str, *, limited: bool = False
-) -> list[list[Fraction]]:
+def totals(a: Matrix, b: Matrix, c: Matrix, type: str, *, limited: bool = False) -> list[list[Fraction]]:
     """The same as numbers."""
     columns = list(zip(*b, strict=True))
     return [
-        [
-            _total([x * y for x, y in zip(row, column, strict=True)], one, type, limited)
-            for column, one in zip(columns, above, strict=True)
-        ]
+        [_total([x * y for x, y in zip(row, column, strict=True)], one, type, limited)
+         for column, one in zip(columns, above, strict=True)]
         for row, above in zip(a, c, strict=True)
     ]
 
@@ -85,9 +79,7 @@ def wrapped(whole: int) -> int:
 
 def assert_exact(terms: Sequence[int], type: str) -> None:
     """That no order of the sum of terms rounds."""
-    assert not any(terms) or sum(map(abs, terms)) < gcd(*terms) << _PRECISIONS[type], (
-        "a sum would be rounded"
-    )
+    assert not any(terms) or sum(map(abs, terms)) < gcd(*terms) << _PRECISIONS[type], "a sum would be rounded"
 
 
 def text(value: Fraction, type: str) -> str:
@@ -105,10 +97,8 @@ def of_bits(a: Matrix, b: Matrix, c: Matrix, operation: str) -> list[list[str]]:
     rows = [sum(bit << at for at, bit in enumerate(row)) for row in a]
     columns = [sum(bit << at for at, bit in enumerate(column)) for column in zip(*b, strict=True)]
     return [
-        [
-            str((x ^ y if operation == "xor" else x & y).bit_count() + one)
-            for y, one in zip(columns, above, strict=True)
-        ]
+        [str((x ^ y if operation == "xor" else x & y).bit_count() + one)
+         for y, one in zip(columns, above, strict=True)]
         for x, above in zip(rows, c, strict=True)
     ]
 

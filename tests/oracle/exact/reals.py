@@ -49,14 +49,8 @@ def _root(a: Real, mode: str) -> Real:
 
 
 OPERATIONS: dict[str, tuple[Operation, int]] = {
-    "add": (add, 2),
-    "sub": (_sub, 2),
-    "mul": (_mul, 2),
-    "fma": (_fma, 3),
-    "mad": (_fma, 3),
-    "div": (_div, 2),
-    "rcp": (_rcp, 1),
-    "sqrt": (_root, 1),
+    "add": (add, 2), "sub": (_sub, 2), "mul": (_mul, 2), "fma": (_fma, 3), "mad": (_fma, 3),
+    "div": (_div, 2), "rcp": (_rcp, 1), "sqrt": (_root, 1),
 }
 
 
@@ -72,7 +66,7 @@ def families() -> Iterator[Family]:
                 yield arithmetic(name, mode, "", "f32x2")
                 yield arithmetic(name, mode, ".ftz", "f32x2")
     for name, kind in product(("add", "sub", "mul", "fma"), ("f16", "f16x2")):
-        for mode in ("", ".rn")[name == "fma" :]:
+        for mode in ("", ".rn")[name == "fma":]:
             for more in _FTZ_SAT + ((".relu", ".ftz.relu") if name == "fma" else ()):
                 yield arithmetic(name, mode, more, kind)
     for name, kind in product(("add", "sub", "mul"), ("bf16", "bf16x2")):
@@ -121,10 +115,7 @@ def _mixed() -> Iterator[Family]:
         operation, count = OPERATIONS[name]
 
         def oracle(
-            *operands: int,
-            operation: Operation = operation,
-            kind: str = kind,
-            mode: str = mode,
+            *operands: int, operation: Operation = operation, kind: str = kind, mode: str = mode,
             sat: str = sat,
         ) -> int:
             *small, last = operands
@@ -174,20 +165,18 @@ def _chosen(name: str, more: str, kind: str, count: int) -> Family:
 def _signs() -> Iterator[Family]:
     """`abs`, `neg`, `copysign`, and `testp`; NaN is left out where its bits are open."""
     for kind in ("f32", "f64", "f16", "f16x2", "bf16", "bf16x2"):
-        for name, ftz in product(
-            ("abs", "neg"), ("", ".ftz") if kind[0] == "f" and kind != "f64" else ("",)
-        ):
+        for name, ftz in product(("abs", "neg"), ("", ".ftz") if kind[0] == "f" and kind != "f64" else ("",)):
             yield _signed(name, ftz, kind)
     for kind in ("f32", "f64"):
         sign = 1 << width(kind) - 1
         yield Family(
-            f"copysign.{kind}",
-            (kind, kind),
-            (width(kind),),
+            f"copysign.{kind}", (kind, kind), (width(kind),),
             binary(lambda a, b: (a & sign) | (b & ~sign)),
         )
         for name, test in _TESTS.items():
-            yield Family(f"testp.{name}.{kind}", (kind,), (1,), unary(lambda a: int(test(a, kind))))
+            yield Family(
+                f"testp.{name}.{kind}", (kind,), (1,), unary(lambda a: int(test(a, kind)))
+            )
 
 
 def _signed(name: str, ftz: str, kind: str) -> Family:
@@ -225,20 +214,14 @@ def _normal(bits: int, kind: str) -> bool:
 
 
 _TESTS: dict[str, Callable[[int, str], bool]] = {
-    "finite": _finite,
-    "infinite": _infinite,
-    "number": lambda a, kind: decode(a, kind) is not None,
-    "notanumber": lambda a, kind: decode(a, kind) is None,
-    "normal": _normal,
-    "subnormal": _subnormal,
+    "finite": _finite, "infinite": _infinite, "number": lambda a, kind: decode(a, kind) is not None,
+    "notanumber": lambda a, kind: decode(a, kind) is None, "normal": _normal, "subnormal": _subnormal,
 }
 
 
 def comparisons() -> Iterator[Family]:
     """`set` and `setp`, with and without a predicate."""
-    for order, more in product(
-        (*_ORDERS, *(f"{one}u" for one in _ORDERS), "num", "nan"), ("", ".ftz")
-    ):
+    for order, more in product((*_ORDERS, *(f"{one}u" for one in _ORDERS), "num", "nan"), ("", ".ftz")):
         for kind in ("f32", "f64", "f16", "f16x2", "bf16", "bf16x2"):
             if more and kind not in ("f32", "f16", "f16x2"):
                 continue
@@ -272,9 +255,7 @@ def _place(number: Number) -> tuple[int, object]:
     return (0, number.value)
 
 
-def _compared(
-    order: str, logic: str, more: str, kind: str, element: str, pair: bool
-) -> Iterator[Family]:
+def _compared(order: str, logic: str, more: str, kind: str, element: str, pair: bool) -> Iterator[Family]:
     def answers(a: int, b: int, c: int = 0) -> tuple[list[int], list[int]]:
         found: list[int] = []
         opposite: list[int] = []
@@ -296,7 +277,6 @@ def _compared(
 
     def written(type: str) -> Oracle:
         """What `set` writes as a type: both halves where the operands have two."""
-
         def oracle(a: int, b: int, c: int = 0) -> int:
             found = answers(a, b, c)[0]
             if pair:
@@ -308,7 +288,6 @@ def _compared(
 
     half = element in ("f16", "bf16")
     if half and not pair:
-
         def one(a: int, b: int, c: int = 0) -> int:
             return predicates(a, b, c)[0]
 

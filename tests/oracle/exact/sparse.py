@@ -62,8 +62,7 @@ def _compress(
     for words in data:
         elements = split(words[: 2 * count], bits)
         chosen = [
-            (group, place)
-            for group in range(0, len(elements), 4)
+            (group, place) for group in range(0, len(elements), 4)
             for place in _chosen(elements[group : group + 4], type, _OPERATIONS[code])
         ]
         found = [
@@ -79,8 +78,7 @@ def _chosen(elements: Sequence[int], type: str, operation: str) -> tuple[int, in
     """The places of the two elements that are wanted; there must be no others as good."""
     keys = [_key(one, type, operation) for one in elements]
     best = [
-        pair
-        for pair in combinations(range(4), 2)
+        pair for pair in combinations(range(4), 2)
         if all(keys[one] > keys[other] for one in pair for other in range(4) if other not in pair)
     ]
     assert len(best) == 1, "what is taken is left open"
@@ -113,16 +111,7 @@ def _words(parts: Sequence[int], bits: int, count: int) -> list[int]:
 def _special() -> Kernel:
     """Elements that are no numbers, infinities and zeros with either sign."""
     kernel = Kernel("special", 4, 0, _THREADS)
-    data = [
-        0xBC007E00,
-        0x3C007C00,
-        0x00008000,
-        0xBC003C00,
-        0x80007BFF,
-        0xFC000000,
-        0x3C017FFF,
-        0xFFFF7C00,
-    ]
+    data = [0xBC007E00, 0x3C007C00, 0x00008000, 0xBC003C00, 0x80007BFF, 0xFC000000, 0x3C017FFF, 0xFFFF7C00]
     kernel.declare("d", ".b32", len(data))
     for at, word in enumerate(data):
         kernel.line(f"mov.b32 %d{at}, {word:#x};")
@@ -137,43 +126,23 @@ def _special() -> Kernel:
 
 
 _LEAST_NAN = {
-    "bf16": [0x7F807F81, 0x40003F80],
-    "e5m2": [0x403C7C7D, 0x403CFDFC],
-    "e4m3": [0x40387E7F, 0x4038FFFE],
+    "bf16": [0x7F807F81, 0x40003F80], "e5m2": [0x403C7C7D, 0x403CFDFC], "e4m3": [0x40387E7F, 0x4038FFFE],
 }
 """What is no number, of the least magnitude, beside the greatest that is one."""
 
 
 _INDICES = {
-    ("1:2", 2): Field("b32", 0x55555555),
-    ("1:4", 2): Field("b32"),
-    ("1:4", 4): Field("b32", 0x33333333),
-    ("1:8", 4): Field("b32", 0x77777777),
-    ("1:16", 4): Field("b32"),
-    ("2:4", 2): Field("b32", 0x55555555, 0x22222222),
-    ("2:4", 4): Field("b32", 0x11111111, 0x20202020),
-    ("2:8", 4): Field("b32", 0x66666666, 0x10101010),
-    ("2:16", 4): Field("b32", 0xEEEEEEEE, 0x01010101),
-    ("4:8", 4): Field("b32", 0x44444444, 0x13021302),
-    ("4:16", 4): Field("b32", 0xCCCCCCCC, 0x32103210),
+    ("1:2", 2): Field("b32", 0x55555555), ("1:4", 2): Field("b32"), ("1:4", 4): Field("b32", 0x33333333),
+    ("1:8", 4): Field("b32", 0x77777777), ("1:16", 4): Field("b32"),
+    ("2:4", 2): Field("b32", 0x55555555, 0x22222222), ("2:4", 4): Field("b32", 0x11111111, 0x20202020),
+    ("2:8", 4): Field("b32", 0x66666666, 0x10101010), ("2:16", 4): Field("b32", 0xEEEEEEEE, 0x01010101),
+    ("4:8", 4): Field("b32", 0x44444444, 0x13021302), ("4:16", 4): Field("b32", 0xCCCCCCCC, 0x32103210),
 }
 """Indices that differ within their elements, by the factor and the bits of an index."""
 _REPEATS = (
-    ("1:2", 2, 16, 4),
-    ("1:2", 2, 8, 2),
-    ("1:4", 2, 8, 4),
-    ("1:4", 4, 16, 2),
-    ("1:8", 4, 8, 2),
-    ("1:8", 4, 16, 4),
-    ("1:16", 4, 8, 1),
-    ("1:16", 4, 16, 2),
-    ("2:4", 2, 8, 8),
-    ("2:4", 4, 16, 4),
-    ("2:8", 4, 8, 4),
-    ("2:16", 4, 16, 1),
-    ("2:16", 4, 8, 2),
-    ("4:8", 4, 8, 4),
-    ("4:16", 4, 8, 2),
+    ("1:2", 2, 16, 4), ("1:2", 2, 8, 2), ("1:4", 2, 8, 4), ("1:4", 4, 16, 2), ("1:8", 4, 8, 2),
+    ("1:8", 4, 16, 4), ("1:16", 4, 8, 1), ("1:16", 4, 16, 2), ("2:4", 2, 8, 8), ("2:4", 4, 16, 4),
+    ("2:8", 4, 8, 4), ("2:16", 4, 16, 1), ("2:16", 4, 8, 2), ("4:8", 4, 8, 4), ("4:16", 4, 8, 2),
 )
 
 
@@ -184,9 +153,7 @@ def decompressed() -> Iterator[Kernel]:
     kernel.declare("m", ".b32", 4)
     for factor, index, bits, count in _REPEATS:
         source, target = map(int, factor.split(":"))
-        sizes = [
-            -(-parts * count // 32) for parts in (target * bits, source * index, source * bits)
-        ]
+        sizes = [-(-parts * count // 32) for parts in (target * bits, source * index, source * bits)]
         places = kernel.operand("m", _INDICES[factor, index], sizes[1], 0)
         registers = [vector(name, size) for name, size in zip("dmc", sizes, strict=True)]
         kernel.line(f"spdecompress.b{bits}.b{index}.sp::{factor}.x{count} {', '.join(registers)};")

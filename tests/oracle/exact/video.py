@@ -9,23 +9,15 @@ from tests.oracle.exact.conversions import limits, signed
 from tests.oracle.exact.family import Family, ternary
 
 _SCALAR: dict[str, Callable[[int, int], int]] = {
-    "vadd": lambda a, b: a + b,
-    "vsub": lambda a, b: a - b,
-    "vabsdiff": lambda a, b: abs(a - b),
-    "vmin": min,
-    "vmax": max,
+    "vadd": lambda a, b: a + b, "vsub": lambda a, b: a - b, "vabsdiff": lambda a, b: abs(a - b),
+    "vmin": min, "vmax": max,
 }
 _SIMD: dict[str, Callable[[int, int], int]] = {
-    **_SCALAR,
-    "vavrg": lambda a, b: a + b + (a + b >= 0) >> 1,
+    **_SCALAR, "vavrg": lambda a, b: a + b + (a + b >= 0) >> 1,
 }
 _SETS: dict[str, Callable[[int, int], bool]] = {
-    "eq": lambda a, b: a == b,
-    "ne": lambda a, b: a != b,
-    "lt": lambda a, b: a < b,
-    "le": lambda a, b: a <= b,
-    "gt": lambda a, b: a > b,
-    "ge": lambda a, b: a >= b,
+    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
 }
 _SECOND: dict[str, Callable[[int, int], int]] = {"add": lambda a, c: a + c, "min": min, "max": max}
 
@@ -53,24 +45,14 @@ def _scalar() -> Iterator[Family]:
     for (name, of), number in ((one, number) for one in _SCALAR.items() for number in range(8)):
         d, x, y = _kinds(number)
         for sat in ("", ".sat"):
-
-            def first(
-                a: int,
-                b: int,
-                d: str = d,
-                x: str = x,
-                y: str = y,
-                sat: str = sat,
-                of: Callable[[int, int], int] = of,
-            ) -> int:
+            def first(a: int, b: int, d: str = d, x: str = x, y: str = y, sat: str = sat,
+                      of: Callable[[int, int], int] = of) -> int:
                 return limited(of(signed(a, x), signed(b, y)), d, sat=bool(sat))
 
             yield Family(f"{name}.{d}.{x}.{y}{sat}", (x, y), (32,), first)
             second = ("add", "min", "max")[number % 3]
             yield Family(
-                f"{name}.{d}.{x}.{y}{sat}.{second}",
-                (x, y, d),
-                (32,),
+                f"{name}.{d}.{x}.{y}{sat}.{second}", (x, y, d), (32,),
                 ternary(lambda a, b, c: _SECOND[second](first(a, b), signed(c, d))),
             )
 
@@ -86,9 +68,7 @@ def _shifts() -> Iterator[Family]:
         places = (0, 1, 31, 32, 33, 100)
         yield Family(f"{name}.{d}.{x}.u32.{mode}", (x, places), (32,), first)
         yield Family(
-            f"{name}.{d}.{x}.u32.{mode}.add",
-            (x, places, d),
-            (32,),
+            f"{name}.{d}.{x}.u32.{mode}.add", (x, places, d), (32,),
             ternary(lambda a, b, c: first(a, b) + c),
         )
 
@@ -97,17 +77,13 @@ def _comparisons() -> Iterator[Family]:
     for number, (order, of) in enumerate(_SETS.items()):
         x, y = _kinds(number)[1:]
 
-        def first(
-            a: int, b: int, of: Callable[[int, int], bool] = of, x: str = x, y: str = y
-        ) -> int:
+        def first(a: int, b: int, of: Callable[[int, int], bool] = of, x: str = x, y: str = y) -> int:
             return int(of(signed(a, x), signed(b, y)))
 
         yield Family(f"vset.{x}.{y}.{order}", (x, y), (32,), first)
         second = ("add", "min", "max")[number % 3]
         yield Family(
-            f"vset.{x}.{y}.{order}.{second}",
-            (x, y, "u32"),
-            (32,),
+            f"vset.{x}.{y}.{order}.{second}", (x, y, "u32"), (32,),
             ternary(lambda a, b, c: _SECOND[second](first(a, b), c)),
         )
 
@@ -119,73 +95,45 @@ def _several() -> Iterator[Family]:
         for (name, of), number in ((one, number) for one in _SIMD.items() for number in range(8)):
             d, x, y = _kinds(number)
 
-            def parts(
-                a: int,
-                b: int,
-                bits: int = bits,
-                x: str = x,
-                y: str = y,
-                of: Callable[[int, int], int] = of,
-            ) -> list[int]:
+            def parts(a: int, b: int, bits: int = bits, x: str = x, y: str = y,
+                      of: Callable[[int, int], int] = of) -> list[int]:
                 mask = (1 << bits) - 1
                 return [
-                    of(
-                        signed(a >> at & mask, f"{x[0]}{bits}"),
-                        signed(b >> at & mask, f"{y[0]}{bits}"),
-                    )
+                    of(signed(a >> at & mask, f"{x[0]}{bits}"), signed(b >> at & mask, f"{y[0]}{bits}"))
                     for at in range(0, 32, bits)
                 ]
 
             yield Family(
-                f"{name}{count}.{d}.{x}.{y}.add",
-                (x, y, "u32"),
-                (32,),
+                f"{name}{count}.{d}.{x}.{y}.add", (x, y, "u32"), (32,),
                 ternary(lambda a, b, c: c + sum(parts(a, b))),
             )
             for sat in ("", ".sat"):
                 yield Family(
-                    f"{name}{count}.{d}.{x}.{y}{sat}",
-                    (x, y, "u32"),
-                    (32,),
-                    ternary(
-                        lambda a, b, c: sum(
-                            _cut(one, f"{d[0]}{bits}", bool(sat)) << at * bits
-                            for at, one in enumerate(parts(a, b))
-                        )
-                    ),
+                    f"{name}{count}.{d}.{x}.{y}{sat}", (x, y, "u32"), (32,),
+                    ternary(lambda a, b, c: sum(
+                        _cut(one, f"{d[0]}{bits}", bool(sat)) << at * bits
+                        for at, one in enumerate(parts(a, b))
+                    )),
                 )
         for number, (order, of) in enumerate(_SETS.items()):
             x, y = _kinds(number)[1:]
 
-            def held(
-                a: int,
-                b: int,
-                bits: int = bits,
-                x: str = x,
-                y: str = y,
-                of: Callable[[int, int], bool] = of,
-            ) -> list[int]:
+            def held(a: int, b: int, bits: int = bits, x: str = x, y: str = y,
+                     of: Callable[[int, int], bool] = of) -> list[int]:
                 mask = (1 << bits) - 1
                 return [
-                    int(
-                        of(
-                            signed(a >> at & mask, f"{x[0]}{bits}"),
-                            signed(b >> at & mask, f"{y[0]}{bits}"),
-                        )
-                    )
+                    int(of(signed(a >> at & mask, f"{x[0]}{bits}"), signed(b >> at & mask, f"{y[0]}{bits}")))
                     for at in range(0, 32, bits)
                 ]
 
             yield Family(
-                f"vset{count}.{x}.{y}.{order}",
-                (x, y, "u32"),
-                (32,),
-                ternary(lambda a, b, c: sum(one << at * bits for at, one in enumerate(held(a, b)))),
+                f"vset{count}.{x}.{y}.{order}", (x, y, "u32"), (32,),
+                ternary(lambda a, b, c: sum(
+                    one << at * bits for at, one in enumerate(held(a, b))
+                )),
             )
             yield Family(
-                f"vset{count}.{x}.{y}.{order}.add",
-                (x, y, "u32"),
-                (32,),
+                f"vset{count}.{x}.{y}.{order}.add", (x, y, "u32"), (32,),
                 ternary(lambda a, b, c: c + sum(held(a, b))),
             )
 

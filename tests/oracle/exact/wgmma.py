@@ -49,9 +49,7 @@ class Layout(NamedTuple):
         leading, stride = strides
         wide, each = self.swizzle // 16, 128 // bits
         if self.major == "k":
-            offset = (
-                at % 8 * 16 * wide + at // 8 * stride + k // each * (leading if wide == 1 else 16)
-            )
+            offset = at % 8 * 16 * wide + at // 8 * stride + k // each * (leading if wide == 1 else 16)
             inner = k % each
         else:
             first, rest = at // each % wide, at // each // wide
@@ -104,199 +102,85 @@ _SHIFTED = Layout("k", 128, 512, 512)
 
 def halves() -> Iterator[Kernel]:
     for sum in ("f32", "f16"):
-        yield _kernel(
-            f"f16_{sum}",
-            16,
-            sum,
-            "f16",
-            "f16",
-            [
-                Case(8, _K, _K128),
-                Case(24, _K32, _K, signs=(-1, 1)),
-                Case(8, _K128, _MN, adds=False),
-                Case(32, _MN128, _K64),
-                Case(16, _MN32, _MN32, signs=(-1, -1)),
-                Case(8, _MN64, _WITHIN),
-                Case(32, _MN, _MN64),
-                Case(8, None, _K32, signs=(1, -1)),
-                Case(32, None, _MN32, adds=False),
-            ],
-        )
+        yield _kernel(f"f16_{sum}", 16, sum, "f16", "f16", [
+            Case(8, _K, _K128), Case(24, _K32, _K, signs=(-1, 1)), Case(8, _K128, _MN, adds=False),
+            Case(32, _MN128, _K64), Case(16, _MN32, _MN32, signs=(-1, -1)), Case(8, _MN64, _WITHIN),
+            Case(32, _MN, _MN64), Case(8, None, _K32, signs=(1, -1)), Case(32, None, _MN32, adds=False),
+        ])
 
 
 def floats() -> Iterator[Kernel]:
-    yield _kernel(
-        "bf16",
-        16,
-        "f32",
-        "bf16",
-        "bf16",
-        [
-            Case(8, _WITHIN, _MN, signs=(1, -1)),
-            Case(16, _MN128, _SHIFTED),
-            Case(24, _K64, _MN, adds=False),
-            Case(8, None, _K),
-            Case(32, None, _MN64, signs=(-1, 1)),
-        ],
-    )
-    yield _kernel(
-        "tf32",
-        8,
-        "f32",
-        "tf32",
-        "tf32",
-        [
-            Case(8, _K, _K32, signs=(-1, 1)),
-            Case(24, _K128, _SHIFTED),
-            Case(8, None, _WITHIN, adds=False),
-            Case(16, None, _K, signs=(1, -1)),
-        ],
-    )
+    yield _kernel("bf16", 16, "f32", "bf16", "bf16", [
+        Case(8, _WITHIN, _MN, signs=(1, -1)), Case(16, _MN128, _SHIFTED), Case(24, _K64, _MN, adds=False),
+        Case(8, None, _K), Case(32, None, _MN64, signs=(-1, 1)),
+    ])
+    yield _kernel("tf32", 8, "f32", "tf32", "tf32", [
+        Case(8, _K, _K32, signs=(-1, 1)), Case(24, _K128, _SHIFTED), Case(8, None, _WITHIN, adds=False),
+        Case(16, None, _K, signs=(1, -1)),
+    ])
 
 
 def bytes_of_floats() -> Iterator[Kernel]:
     for a, b, sum in (("e4m3", "e5m2", "f32"), ("e5m2", "e4m3", "f16")):
-        yield _kernel(
-            f"{a}_{b}",
-            32,
-            sum,
-            a,
-            b,
-            [
-                Case(8, _K128, _K, signs=(-1, 1)),
-                Case(24, _K, _K32, adds=False),
-                Case(16, None, _K64),
-                Case(8, None, _WITHIN, signs=(1, -1)),
-            ],
-        )
+        yield _kernel(f"{a}_{b}", 32, sum, a, b, [
+            Case(8, _K128, _K, signs=(-1, 1)), Case(24, _K, _K32, adds=False), Case(16, None, _K64),
+            Case(8, None, _WITHIN, signs=(1, -1)),
+        ])
 
 
 def integers() -> Iterator[Kernel]:
     for a, b in (("s8", "s8"), ("u8", "u8"), ("s8", "u8"), ("u8", "s8")):
-        yield _kernel(
-            f"{a}_{b}",
-            32,
-            "s32",
-            a,
-            b,
-            [
-                Case(8, _K128, _K),
-                Case(24, _K, _K64, limited=True),
-                Case(16, None, _K32, limited=True),
-                Case(8, None, _WITHIN, adds=False),
-            ],
-        )
-    yield _kernel(
-        "b1",
-        256,
-        "s32",
-        "b1",
-        "b1",
-        [
-            Case(8, _K128, _K),
-            Case(16, _K, _K32, adds=False),
-            Case(24, None, _K64),
-            Case(8, None, _WITHIN),
-        ],
-    )
+        yield _kernel(f"{a}_{b}", 32, "s32", a, b, [
+            Case(8, _K128, _K), Case(24, _K, _K64, limited=True), Case(16, None, _K32, limited=True),
+            Case(8, None, _WITHIN, adds=False),
+        ])
+    yield _kernel("b1", 256, "s32", "b1", "b1", [
+        Case(8, _K128, _K), Case(16, _K, _K32, adds=False), Case(24, None, _K64), Case(8, None, _WITHIN),
+    ])
 
 
 def sparse_halves() -> Iterator[Kernel]:
     for sum in ("f32", "f16"):
-        yield _kernel(
-            f"f16_{sum}",
-            32,
-            sum,
-            "f16",
-            "f16",
-            [
-                Case(8, _K, _K128, selector=1),
-                Case(24, _K32, _K, signs=(-1, 1)),
-                Case(16, _MN64, _MN32, selector=1, adds=False),
-                Case(8, None, _K64, signs=(1, -1)),
-                Case(32, None, _MN64, selector=1),
-            ],
-            sparse=True,
-        )
+        yield _kernel(f"f16_{sum}", 32, sum, "f16", "f16", [
+            Case(8, _K, _K128, selector=1), Case(24, _K32, _K, signs=(-1, 1)),
+            Case(16, _MN64, _MN32, selector=1, adds=False), Case(8, None, _K64, signs=(1, -1)),
+            Case(32, None, _MN64, selector=1),
+        ], sparse=True)
 
 
 def sparse_floats() -> Iterator[Kernel]:
-    yield _kernel(
-        "bf16",
-        32,
-        "f32",
-        "bf16",
-        "bf16",
-        [
-            Case(8, _MN, _K, signs=(1, -1)),
-            Case(16, _K128, _MN32, selector=1),
-            Case(8, None, _K128, adds=False),
-            Case(24, None, _MN, selector=1, signs=(-1, 1)),
-        ],
-        sparse=True,
-    )
-    yield _kernel(
-        "tf32",
-        16,
-        "f32",
-        "tf32",
-        "tf32",
-        [
-            Case(8, _K64, _K, selector=1, signs=(-1, 1)),
-            Case(24, _K, _K64),
-            Case(8, None, _K128, selector=1),
-            Case(16, None, _K, adds=False),
-        ],
-        sparse=True,
-    )
+    yield _kernel("bf16", 32, "f32", "bf16", "bf16", [
+        Case(8, _MN, _K, signs=(1, -1)), Case(16, _K128, _MN32, selector=1), Case(8, None, _K128, adds=False),
+        Case(24, None, _MN, selector=1, signs=(-1, 1)),
+    ], sparse=True)
+    yield _kernel("tf32", 16, "f32", "tf32", "tf32", [
+        Case(8, _K64, _K, selector=1, signs=(-1, 1)), Case(24, _K, _K64), Case(8, None, _K128, selector=1),
+        Case(16, None, _K, adds=False),
+    ], sparse=True)
 
 
 def sparse_bytes_of_floats() -> Iterator[Kernel]:
     for a, b, sum in (("e4m3", "e5m2", "f16"), ("e5m2", "e4m3", "f32")):
-        yield _kernel(
-            f"{a}_{b}",
-            64,
-            sum,
-            a,
-            b,
-            [
-                Case(8, _K128, _K, signs=(1, -1)),
-                Case(24, _K, _K64, adds=False),
-                Case(16, None, _K128),
-                Case(8, None, _K, signs=(-1, 1)),
-            ],
-            sparse=True,
-        )
+        yield _kernel(f"{a}_{b}", 64, sum, a, b, [
+            Case(8, _K128, _K, signs=(1, -1)), Case(24, _K, _K64, adds=False), Case(16, None, _K128),
+            Case(8, None, _K, signs=(-1, 1)),
+        ], sparse=True)
 
 
 def sparse_integers() -> Iterator[Kernel]:
     for a, b in (("s8", "s8"), ("u8", "u8"), ("s8", "u8"), ("u8", "s8")):
-        yield _kernel(
-            f"{a}_{b}",
-            64,
-            "s32",
-            a,
-            b,
-            [
-                Case(8, _K128, _K),
-                Case(24, _K, _K64, limited=True),
-                Case(16, None, _K128, limited=True),
-                Case(8, None, _K, adds=False),
-            ],
-            sparse=True,
-        )
+        yield _kernel(f"{a}_{b}", 64, "s32", a, b, [
+            Case(8, _K128, _K), Case(24, _K, _K64, limited=True), Case(16, None, _K128, limited=True),
+            Case(8, None, _K, adds=False),
+        ], sparse=True)
 
 
 def _kernel(
     name: str, k: int, sum: str, a: str, b: str, cases: Sequence[Case], *, sparse: bool = False
 ) -> Kernel:
     kernel = Kernel(name, 40, len(name) + 128 * sparse, threads=128)
-    of_a = b"".join(
-        one.to_bytes(4, "little") for one in kernel.region("left", (_FIELDS[a],), 16, _A)
-    )
-    of_b = b"".join(
-        one.to_bytes(4, "little") for one in kernel.region("right", (_FIELDS[b],), 16, _B)
-    )
+    of_a = b"".join(one.to_bytes(4, "little") for one in kernel.region("left", (_FIELDS[a],), 16, _A))
+    of_b = b"".join(one.to_bytes(4, "little") for one in kernel.region("right", (_FIELDS[b],), 16, _B))
     held = kernel.operand("a", _FIELDS[a], 4, _REGISTERS)
     most = max(case.n for case in cases) // (4 if sum == "f16" else 2)
     field = NEAR_THE_ENDS[bits_of(a)] if sum == "s32" else _FIELDS[sum]
@@ -309,9 +193,7 @@ def _kernel(
     for number, case in enumerate(cases):
         width = bits_of(a)
         kept = k // 2 if sparse else k
-        left = (
-            case.a.matrix(of_a, 64, kept, width) if case.a else _from_registers(held, a, k, sparse)
-        )
+        left = case.a.matrix(of_a, 64, kept, width) if case.a else _from_registers(held, a, k, sparse)
         right = case.b.matrix(of_b, case.n, k, width)
         found = _product(case, left, right, before, (sum, a, b), words)
         _write(kernel, case, f"m64n{case.n}k{k}", (sum, a, b), kept, sparse)
@@ -319,9 +201,7 @@ def _kernel(
     return kernel
 
 
-def _from_registers(
-    held: Sequence[Sequence[int]], type: str, k: int, sparse: bool
-) -> list[list[int]]:
+def _from_registers(held: Sequence[Sequence[int]], type: str, k: int, sparse: bool) -> list[list[int]]:
     """Of each warp 16 rows, as in `mma` (Figures 148, 150, 152, 154; 175, 177, 179 of sparse ones)."""
     width = bits_of(type)
     formula = (SPARSE_LEFT if sparse else LEFT)[f"m16n8k{k}", width]
@@ -333,12 +213,8 @@ def _from_registers(
 
 
 def _product(
-    case: Case,
-    left: Sequence[Sequence[int]],
-    right: Sequence[Sequence[int]],
-    before: Sequence[Sequence[int]],
-    types: tuple[str, str, str],
-    words: Sequence[int],
+    case: Case, left: Sequence[Sequence[int]], right: Sequence[Sequence[int]],
+    before: Sequence[Sequence[int]], types: tuple[str, str, str], words: Sequence[int],
 ) -> list[list[Fraction]]:
     """D of each thread, in the order of its registers."""
     d, a, b = types
@@ -357,13 +233,9 @@ def _product(
         y = [[units(one, b) * case.signs[1] for one in row] for row in right]
         if words:
             x = [
-                row
-                for warp in range(4)
+                row for warp in range(4)
                 for row in expanded(
-                    x[16 * warp : 16 * warp + 16],
-                    a,
-                    words[32 * warp : 32 * warp + 32],
-                    case.selector,
+                    x[16 * warp : 16 * warp + 16], a, words[32 * warp : 32 * warp + 32], case.selector
                 )
             ]
         found = totals(x, list(zip(*y, strict=True)), start, d, limited=case.limited)
@@ -395,9 +267,7 @@ def _write(
         if layout is not None:
             kernel.line(f"add.u32 %h, %{region}0, {layout.start};  bfe.u32 %h, %h, 4, 14;")
             kernel.line(f"cvt.u64.u32 %x{number}, %h;")
-            kernel.line(
-                f"or.b64 %x{number}, %x{number}, {layout.descriptor(length, depth, width):#x};"
-            )
+            kernel.line(f"or.b64 %x{number}, %x{number}, {layout.descriptor(length, depth, width):#x};")
     operands = [vector("d", count), vector("a", 4) if case.a is None else "%x0", "%x1"]
     if sparse:
         operands += ["%e0", str(case.selector)]
@@ -417,9 +287,7 @@ def _write(
     kernel.line("wgmma.wait_group.sync.aligned 0;")
 
 
-def _store(
-    kernel: Kernel, case: Case, label: str, type: str, found: Sequence[Sequence[Fraction]]
-) -> None:
+def _store(kernel: Kernel, case: Case, label: str, type: str, found: Sequence[Sequence[Fraction]]) -> None:
     """The sum of each element of a thread with its number, from 1 on."""
     count = case.n // 2
     if type == "s32":
@@ -436,9 +304,7 @@ def _store(
     kernel.line("mov.f32 %u0, 0f00000000;")
     if type == "f16":
         for at in range(0, count, 2):
-            kernel.line(
-                f"mov.b32 {{%v0, %v1}}, %d{at // 2};  cvt.f32.f16 %u1, %v0;  cvt.f32.f16 %u2, %v1;"
-            )
+            kernel.line(f"mov.b32 {{%v0, %v1}}, %d{at // 2};  cvt.f32.f16 %u1, %v0;  cvt.f32.f16 %u2, %v1;")
             kernel.lines([f"fma.rn.f32 %u0, %u{one}, {_literal(at + one)}, %u0;" for one in (1, 2)])
     else:
         kernel.lines([f"fma.rn.f32 %u0, %d{at}, {_literal(at + 1)}, %u0;" for at in range(count)])

@@ -14,10 +14,8 @@ from tests.oracle.exact.mma import FIELDS, NEAR_THE_ENDS
 from tests.oracle.exact.mma_doubles import fused
 from tests.oracle.exact.products import bits_of, multiplied, of_bits, units
 
-_DOUBLES = {
-    "sums": (Field("f64", 0), Field("f64", 0x801C0000, 0x3FE00000)),
-    "rounded": (Field("f64"), Field("f64", 0x801FFFFF, 0x3FE00000)),
-}
+_DOUBLES = {"sums": (Field("f64", 0), Field("f64", 0x801C0000, 0x3FE00000)),
+            "rounded": (Field("f64"), Field("f64", 0x801FFFFF, 0x3FE00000))}
 """The lower and the upper words of doubles: few bits, or all."""
 
 
@@ -63,101 +61,53 @@ def _by(
 
 
 def halves() -> Iterator[Kernel]:
-    yield _kernel(
-        "f16",
-        [
-            Case("m16n16k16", "f32.f32", _by("row", "col", "row", "row")),
-            Case("m8n32k16", "f16.f16", _by("col", "row", "col", "row", gaps=(8, 16, 8, 0))),
-            Case("m32n8k16", "f32.f16", _by("row", "row", "row", "col", gaps=(16, 0, 8, 8))),
-            Case("m16n16k16", "f16.f32", _by("col", "col", "col", "col", gaps=(0, 16, 0, 16))),
-        ],
-    )
-    yield _kernel(
-        "bf16",
-        [
-            Case(
-                "m16n16k16",
-                "f32.bf16.bf16.f32",
-                _by("col", "row", "row", "col", gaps=(16, 0, 8, 0)),
-            ),
-            Case(
-                "m8n32k16", "f32.bf16.bf16.f32", _by("row", "col", "col", "row", gaps=(0, 16, 0, 8))
-            ),
-            Case("m32n8k16", "f32.bf16.bf16.f32", _by("col", "col", "row", "row")),
-        ],
-    )
+    yield _kernel("f16", [
+        Case("m16n16k16", "f32.f32", _by("row", "col", "row", "row")),
+        Case("m8n32k16", "f16.f16", _by("col", "row", "col", "row", gaps=(8, 16, 8, 0))),
+        Case("m32n8k16", "f32.f16", _by("row", "row", "row", "col", gaps=(16, 0, 8, 8))),
+        Case("m16n16k16", "f16.f32", _by("col", "col", "col", "col", gaps=(0, 16, 0, 16))),
+    ])
+    yield _kernel("bf16", [
+        Case("m16n16k16", "f32.bf16.bf16.f32", _by("col", "row", "row", "col", gaps=(16, 0, 8, 0))),
+        Case("m8n32k16", "f32.bf16.bf16.f32", _by("row", "col", "col", "row", gaps=(0, 16, 0, 8))),
+        Case("m32n8k16", "f32.bf16.bf16.f32", _by("col", "col", "row", "row")),
+    ])
 
 
 def floats() -> Iterator[Kernel]:
-    yield _kernel(
-        "tf32",
-        [
-            Case(
-                "m16n16k8", "f32.tf32.tf32.f32", _by("row", "col", "col", "row", gaps=(8, 0, 0, 8))
-            ),
-            Case("m16n16k8", "f32.tf32.tf32.f32", _by("col", "row", "row", "col")),
-        ],
-    )
-    yield _kernel(
-        "f64",
-        [
-            Case("m8n8k4", "f64.f64.f64.f64", _by(a, b, a, b, gaps=(2, 0, 4, 2)))
-            for a in ("row", "col")
-            for b in ("row", "col")
-        ],
-    )
+    yield _kernel("tf32", [
+        Case("m16n16k8", "f32.tf32.tf32.f32", _by("row", "col", "col", "row", gaps=(8, 0, 0, 8))),
+        Case("m16n16k8", "f32.tf32.tf32.f32", _by("col", "row", "row", "col")),
+    ])
+    yield _kernel("f64", [
+        Case("m8n8k4", "f64.f64.f64.f64", _by(a, b, a, b, gaps=(2, 0, 4, 2)))
+        for a in ("row", "col") for b in ("row", "col")
+    ])
     yield _rounded()
 
 
 def whole_bytes() -> Iterator[Kernel]:
     for type in ("u8", "s8"):
         tail = f"s32.{type}.{type}.s32"
-        yield _kernel(
-            type,
-            [
-                Case("m16n16k16", tail, _by("row", "col", "row", "row", gaps=(16, 0, 0, 8))),
-                Case(
-                    "m8n32k16",
-                    f"{tail}.satfinite",
-                    _by("col", "row", "col", "row", gaps=(0, 16, 8, 0)),
-                ),
-                Case("m32n8k16", tail, _by("row", "row", "row", "col")),
-                Case("m32n8k16", f"{tail}.satfinite", _by("col", "col", "col", "row")),
-            ],
-        )
+        yield _kernel(type, [
+            Case("m16n16k16", tail, _by("row", "col", "row", "row", gaps=(16, 0, 0, 8))),
+            Case("m8n32k16", f"{tail}.satfinite", _by("col", "row", "col", "row", gaps=(0, 16, 8, 0))),
+            Case("m32n8k16", tail, _by("row", "row", "row", "col")),
+            Case("m32n8k16", f"{tail}.satfinite", _by("col", "col", "col", "row")),
+        ])
 
 
 def parts_of_bytes() -> Iterator[Kernel]:
     for type in ("u4", "s4"):
         tail = f"s32.{type}.{type}.s32"
-        yield _kernel(
-            type,
-            [
-                Case("m8n8k32", tail, _by("row", "col", "row", "col", gaps=(32, 0, 8, 0))),
-                Case(
-                    "m8n8k32",
-                    f"{tail}.satfinite",
-                    _by("row", "col", "col", "row", gaps=(0, 32, 0, 8)),
-                ),
-            ],
-        )
-    yield _kernel(
-        "b1",
-        [
-            Case(
-                "m8n8k128",
-                "s32.b1.b1.s32",
-                _by("row", "col", "row", "col", gaps=(128, 0, 0, 8)),
-                "xor.popc.",
-            ),
-            Case(
-                "m8n8k128",
-                "s32.b1.b1.s32",
-                _by("row", "col", "col", "row", gaps=(0, 128, 8, 0)),
-                "and.popc.",
-            ),
-        ],
-    )
+        yield _kernel(type, [
+            Case("m8n8k32", tail, _by("row", "col", "row", "col", gaps=(32, 0, 8, 0))),
+            Case("m8n8k32", f"{tail}.satfinite", _by("row", "col", "col", "row", gaps=(0, 32, 0, 8))),
+        ])
+    yield _kernel("b1", [
+        Case("m8n8k128", "s32.b1.b1.s32", _by("row", "col", "row", "col", gaps=(128, 0, 0, 8)), "xor.popc."),
+        Case("m8n8k128", "s32.b1.b1.s32", _by("row", "col", "col", "row", gaps=(0, 128, 8, 0)), "and.popc."),
+    ])
 
 
 def _kernel(name: str, cases: Sequence[Case]) -> Kernel:
@@ -167,22 +117,14 @@ def _kernel(name: str, cases: Sequence[Case]) -> Kernel:
         _, a, b, c = case.types
         of_a, of_b, of_c, _ = case.stored
         held: list[list[list[int]]] = []
-        for operand, type, stored, first in (
-            ("a", a, of_a, 0),
-            ("b", b, of_b, 16),
-            ("c", c, of_c, 32),
-        ):
+        for operand, type, stored, first in (("a", a, of_a, 0), ("b", b, of_b, 16), ("c", c, of_c, 32)):
             region = f"{operand}_{type}_at"
             if region not in regions:
                 regions[region] = kernel.region(region, _fields(type, a), 16, first)
             rows, columns = _sides(case, operand)
-            elements = (
-                split(regions[region], bits_of(type))
-                if type != "f64"
-                else [
-                    low | high << 32 for low, high in zip(*[iter(regions[region])] * 2, strict=True)
-                ]
-            )
+            elements = split(regions[region], bits_of(type)) if type != "f64" else [
+                low | high << 32 for low, high in zip(*[iter(regions[region])] * 2, strict=True)
+            ]
             held.append(_matrix(elements, rows, columns, stored))
         kernel.line("bar.sync 0;")
         found = _product(case, held)
@@ -205,9 +147,7 @@ def _matrix(elements: Sequence[int], rows: int, columns: int, stored: Stored) ->
     """The elements of a matrix in memory ("Matrix Storage for WMMA")."""
     stride = (columns if stored.layout == "row" else rows) + stored.gap
     if stored.layout == "row":
-        return [
-            [elements[row * stride + column] for column in range(columns)] for row in range(rows)
-        ]
+        return [[elements[row * stride + column] for column in range(columns)] for row in range(rows)]
     return [[elements[column * stride + row] for column in range(columns)] for row in range(rows)]
 
 
@@ -222,9 +162,7 @@ def _product(case: Case, held: Sequence[Sequence[Sequence[int]]]) -> list[list[s
     return multiplied(x, y, z, d, limited="satfinite" in case.tail)
 
 
-def _write(
-    kernel: Kernel, case: Case, label: str, found: Sequence[Sequence[str]], mode: str = ""
-) -> None:
+def _write(kernel: Kernel, case: Case, label: str, found: Sequence[Sequence[str]], mode: str = "") -> None:
     """The instructions, and what the buffer holds: D with gaps between its rows or columns."""
     names: list[str] = []
     m, n, _ = case.sides
@@ -284,9 +222,7 @@ def _rounded() -> Kernel:
         words = kernel.region(f"{operand}_f64_at", _DOUBLES["rounded"], 16, first)
         if operand == "b":
             kernel.line("setp.gt.u32 %p, %id, 0;  mov.b32 %h, 0;")
-            kernel.line(
-                "".join(f"@%p st.shared.b32 [%n+{4 * at}], %h;  " for at in range(16)).rstrip()
-            )
+            kernel.line("".join(f"@%p st.shared.b32 [%n+{4 * at}], %h;  " for at in range(16)).rstrip())
             words = [word if at < 16 else 0 for at, word in enumerate(words)]
         elements = [low | high << 32 for low, high in zip(words[::2], words[1::2], strict=True)]
         held.append(_matrix(elements, *_sides(Case("m8n8k4", "f64.f64", stored), operand), one))
@@ -297,7 +233,5 @@ def _rounded() -> Kernel:
             [fused(a[row][0], b[0][column], c[row][column], mode) for column in range(8)]
             for row in range(8)
         ]
-        _write(
-            kernel, Case("m8n8k4", "f64.f64.f64.f64", stored), mode[1:] or "nearest", found, mode
-        )
+        _write(kernel, Case("m8n8k4", "f64.f64.f64.f64", stored), mode[1:] or "nearest", found, mode)
     return kernel

@@ -42,9 +42,7 @@ def measured() -> list[tuple[Truth, RegisterEstimate]]:
     for file, truths in groupby(recorded(), key=lambda truth: truth.file):
         module = Module(Document.parse(Source((corpus.FOLDER / file).read_bytes())))
         for truth in truths:
-            estimate = estimated_registers(
-                module.definitions[truth.kernel], parse_target(truth.target)
-            )
+            estimate = estimated_registers(module.definitions[truth.kernel], parse_target(truth.target))
             assert estimate is not None
             found.append((truth, estimate))
     return found

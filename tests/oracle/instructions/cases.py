@@ -146,7 +146,9 @@ def _candidate(entry: Entry, form: Form, row: Row) -> Candidate:
     return Candidate(entry, form, Choices({slot.name: word for slot, word in chosen if word}))
 
 
-def _arguments(entry: Entry, form: Form, row: Row, places: Sequence[Place]) -> tuple[Argument, ...]:
+def _arguments(
+    entry: Entry, form: Form, row: Row, places: Sequence[Place]
+) -> tuple[Argument, ...]:
     candidate = _candidate(entry, form, row)
     return _named(form.opcode, tuple(argument(candidate, place) for place in places))
 
@@ -186,7 +188,9 @@ def _refused(
     spelling: str, arguments: tuple[Argument, ...], version: Version, target: Target
 ) -> bool:
     match = resolve(spelling).match(arguments)
-    return match is not None and any(not end.deprecated for end in match.ended(version, target))
+    return match is not None and any(
+        not end.deprecated for end in match.ended(version, target)
+    )
 
 
 def _needs(spelling: str, arguments: tuple[Argument, ...]) -> tuple[Need, ...]:
@@ -198,7 +202,9 @@ def _met(needs: Sequence[Need], version: Version, target: Target) -> bool:
     return all(any(satisfies(way, version, target) for way in need.ways) for need in needs)
 
 
-def _points(spelling: str, arguments: tuple[Argument, ...], top: Point) -> Iterator[Point]:
+def _points(
+    spelling: str, arguments: tuple[Argument, ...], top: Point
+) -> Iterator[Point]:
     """The top, the least version and target, one below each, and every suffix that counts."""
     yield top
     match = resolve(spelling).match(arguments)
@@ -289,21 +295,8 @@ def _wrong_words(entry: Entry, words: list[str]) -> Iterator[list[str]]:
         yield words[::-1]
 
 
-_REGISTERS = (
-    ".pred",
-    ".b16",
-    ".s16",
-    ".u32",
-    ".s32",
-    ".f32",
-    ".b32",
-    ".u64",
-    ".s64",
-    ".f64",
-    ".b64",
-    ".f16",
-    ".b8",
-)
+_REGISTERS = (".pred", ".b16", ".s16", ".u32", ".s32", ".f32", ".b32", ".u64", ".s64", ".f64",
+              ".b64", ".f16", ".b8")
 
 
 def _wrong_operands(arguments: tuple[Argument, ...]) -> Iterator[tuple[Argument, ...]]:

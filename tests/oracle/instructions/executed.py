@@ -89,8 +89,7 @@ def _of_point(of_point: list[str], point: Point) -> Iterator[Executed]:
     blocks = decode(kernel, frame, image, spaces)
     spaces.opaque = {
         image.addresses[id(variable.declarator)]: _OPAQUE[variable.type]
-        for variable in module.variables
-        if isinstance(variable, Variable) and variable.type in _OPAQUE
+        for variable in module.variables if isinstance(variable, Variable) and variable.type in _OPAQUE
     }
     base = memory.add("buffer", np.zeros(1 << 16, np.uint8))
     shape = LaunchConfig((1, 1, 1), (32, 1, 1), image.shared_bytes, 0, image.local_bytes)
@@ -116,8 +115,7 @@ def _of_point(of_point: list[str], point: Point) -> Iterator[Executed]:
 
 
 _OPAQUE: dict[str, Opaque] = {
-    ".texref": Texture(np.zeros((4, 4), np.float32)),
-    ".surfref": Surface(np.zeros((4, 4), np.uint32)),
+    ".texref": Texture(np.zeros((4, 4), np.float32)), ".surfref": Surface(np.zeros((4, 4), np.uint32)),
 }
 
 
@@ -209,13 +207,7 @@ def _section(part: str, counted: Mapping[str, list[Counted]]) -> str:
         name = line.split(" | ")[0].strip("|` ")
         if name in cells and line.count(" | ") == 8:
             forms, refused = cells[name]
-            cell = (
-                "yes"
-                if not refused
-                else "no"
-                if refused == forms
-                else f"{forms - refused} of {forms}"
-            )
+            cell = "yes" if not refused else "no" if refused == forms else f"{forms - refused} of {forms}"
             line = f"{line[: line.rindex(' | ')]} | {cell} |"
         lines.append(line)
     return "\n".join(lines)

@@ -96,9 +96,7 @@ class Verdict(NamedTuple):
 def expressions(place: str) -> tuple[str, ...]:
     """In the lists above `_` stands for a blank, but alone."""
     text = _CONSTANTS + _NAMES + (_VALUES if place.startswith(".") else "")
-    return tuple(
-        one if one == "_" or "WARP_SZ" in one else one.replace("_", " ") for one in text.split()
-    )
+    return tuple(one if one == "_" or "WARP_SZ" in one else one.replace("_", " ") for one in text.split())
 
 
 def recorded() -> Iterator[Verdict]:

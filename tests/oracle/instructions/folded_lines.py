@@ -63,10 +63,7 @@ def main() -> int:
         kept = _KEPT_OF_COMPARISONS if name == "comparison" else _KEPT
         path = FOLDER / f"folded_{name}.txt"
         title = f"# Made by `{_COMMAND}`, which reads machine code by ptxas."
-        text = [
-            title,
-            *lines(list(shapes(parts, pairs=name != "comparison")), kept, source, (tool, reader)),
-        ]
+        text = [title, *lines(list(shapes(parts, pairs=name != "comparison")), kept, source, (tool, reader))]
         path.write_text("\n".join(text) + "\n", encoding="utf-8")
         print(f"{path.name}: {len(text) - 1} lines")
     return 0
@@ -79,10 +76,7 @@ class Shape:
     """A spelling with the types of what it reads and writes."""
 
     def __init__(
-        self,
-        spelling: str,
-        wanted: tuple[Operand, ...],
-        types: tuple[str, ...],
+        self, spelling: str, wanted: tuple[Operand, ...], types: tuple[str, ...],
         result_types: tuple[str, ...],
     ) -> None:
         self.spelling = spelling
@@ -163,11 +157,7 @@ def _operand(spelling: str, at: int, wanted: Operand, type: str, chosen: random.
 
 _FIELD = (0, 1, 7, 8, 16, 31, 32, 33, 63, 64, 65, 200, 255)
 _RANGES: dict[tuple[str, int], Sequence[int]] = {
-    ("bfe", 1): _FIELD,
-    ("bfe", 2): _FIELD,
-    ("bfi", 2): _FIELD,
-    ("bfi", 3): _FIELD,
-    ("fns", 1): range(32),
+    ("bfe", 1): _FIELD, ("bfe", 2): _FIELD, ("bfi", 2): _FIELD, ("bfi", 3): _FIELD, ("fns", 1): range(32),
     ("fns", 2): (0, 1, 2, 3, 5, 31, 32, 33, *(-at & 0xFFFFFFFF for at in (1, 2, 3, 5, 31, 32, 33))),
 }
 """Operands for which the manual says what happens, by opcode and position."""
@@ -176,35 +166,27 @@ _RANGES: dict[tuple[str, int], Sequence[int]] = {
 # -- lines ----------------------------------------------------------------------------------------
 
 
-def lines(every: Sequence[Shape], kept: int, source: str, tools: tuple[Path, str]) -> Iterator[str]:
+def lines(
+    every: Sequence[Shape], kept: int, source: str, tools: tuple[Path, str]
+) -> Iterator[str]:
     """Up to `kept` lines for each shape that ptxas folds for one of the targets."""
     results: dict[Constant, tuple[tuple[int, ...], str]] = {}
     left = [(shape, shape.constants(_TRIED)) for shape in every]
     for target in TARGETS:
         tried = _fold([one for _, constants in left for one in constants[:_PROBED]], target, tools)
         hopeful = [
-            (shape, constants)
-            for shape, constants in left
-            if any(map(tried.get, constants[:_PROBED]))
+            (shape, constants) for shape, constants in left if any(map(tried.get, constants[:_PROBED]))
         ]
         found = _fold([one for _, constants in hopeful for one in constants], target, tools)
         done: set[int] = set()
         for shape, constants in hopeful:
-            computed = {
-                one: (values, target) for one in constants if (values := found[one]) is not None
-            }
-            if 2 * len(computed) >= len(
-                constants
-            ):  # else it is not computed, a product with 0 may be
+            computed = {one: (values, target) for one in constants if (values := found[one]) is not None}
+            if 2 * len(computed) >= len(constants):  # else it is not computed, a product with 0 may be
                 results |= computed
                 done.add(id(shape))
         left = [(shape, constants) for shape, constants in left if id(shape) not in done]
     for shape in every:
-        told = [
-            one
-            for one in shape.constants(_TRIED)
-            if one in results and _is_told(one, results[one][0])
-        ]
+        told = [one for one in shape.constants(_TRIED) if one in results and _is_told(one, results[one][0])]
         told.sort(key=lambda one: results[one][0][0] in one.operands)  # what is no copy tells more
         for one in told[:kept]:
             values, target = results[one]
@@ -233,10 +215,8 @@ def _is_told(one: Constant, results: tuple[int, ...]) -> bool:
     name, _, count = type[1:].partition("x")
     if name not in FORMATS:
         return opcode not in ("div", "rem") or one.operands[1] != 0
-    if (
-        name == "f32"
-        and opcode in ("add", "sub")
-        and any(_is_a_tie(opcode, at, one.operands, results[0]) for at in range(int(count or 1)))
+    if name == "f32" and opcode in ("add", "sub") and any(
+        _is_a_tie(opcode, at, one.operands, results[0]) for at in range(int(count or 1))
     ):
         return False
     value = decode(results[0] & (1 << width(name)) - 1, name)
@@ -262,10 +242,7 @@ def _is_a_tie(opcode: str, at: int, operands: tuple[int, ...], result: int) -> b
     below, here, above = (decode(bits, "f32") for bits in (found - 1, found, found + 1))
     assert below is not None and here is not None and above is not None
     distance = abs(exact.value - here.value)
-    return distance > 0 and distance in (
-        abs(exact.value - below.value),
-        abs(exact.value - above.value),
-    )
+    return distance > 0 and distance in (abs(exact.value - below.value), abs(exact.value - above.value))
 
 
 if __name__ == "__main__":

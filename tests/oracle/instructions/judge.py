@@ -87,7 +87,9 @@ def _judge(tool: str, lines: list[str], point: Point) -> list[Verdict]:
     return verdicts
 
 
-def _judge_rest(tool: str, lines: list[str], found: dict[int, str], point: Point) -> list[Verdict]:
+def _judge_rest(
+    tool: str, lines: list[str], found: dict[int, str], point: Point
+) -> list[Verdict]:
     """A line with an error hides what a later phase has to say of the others: they go again."""
     rest = [line for number, line in enumerate(lines) if number not in found]
     again = iter(_judge(tool, rest, point) if rest else ())
@@ -146,22 +148,8 @@ def architecture(target: Target, oldest: int) -> str:
 
 
 _PLAIN: tuple[str, ...] = (
-    "b8",
-    "u8",
-    "s8",
-    "b16",
-    "u16",
-    "s16",
-    "b32",
-    "u32",
-    "s32",
-    "b64",
-    "u64",
-    "s64",
-    "f16",
-    "f32",
-    "f64",
-    "pred",
+    "b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64",
+    "f16", "f32", "f64", "pred",
 )
 
 
@@ -265,9 +253,7 @@ def is_explained(line: str, known: Iterable[tuple[str, str]]) -> bool:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="judge", description="judge the table by ptxas")
-    parser.add_argument(
-        "sections", nargs="*", help="sections (files of isa/instructions); none: all"
-    )
+    parser.add_argument("sections", nargs="*", help="sections (files of isa/instructions); none: all")
     parser.add_argument("--old", action="store_true", help="targets below sm_75, by $PTXAS_12_9")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
@@ -291,17 +277,9 @@ def main(arguments: Sequence[str]) -> int:
         return _old(options)
     unknown = set(options.sections) - set(sections())
     if unknown:
-        parser.error(
-            f"no section {', '.join(sorted(unknown))}; the sections are {', '.join(sections())}"
-        )
-    return max(
-        [
-            _section(name, entries, options)
-            for name, entries in sections().items()
-            if not options.sections or name in options.sections
-        ],
-        default=2,
-    )
+        parser.error(f"no section {', '.join(sorted(unknown))}; the sections are {', '.join(sections())}")
+    return max([_section(name, entries, options) for name, entries in sections().items()
+                if not options.sections or name in options.sections], default=2)
 
 
 def _section(name: str, entries: Sequence[Entry], options: argparse.Namespace) -> int:
@@ -326,11 +304,9 @@ def _report(name: str, judged: list[tuple[Case, Verdict]], options: argparse.Nam
     lost = [pair for pair in wrong if pair[1].accepted]
     rate = 100 * (1 - len(differ) / len(judged))
     accepted = sum(verdict.accepted for _, verdict in judged)
-    print(
-        f"{name}: {len(judged)} lines, ptxas accepts {accepted};"
-        f" agreement {rate:.2f} %, {len(lost)} refused by the table alone,"
-        f" {len(differ) - len(wrong)} explained"
-    )
+    print(f"{name}: {len(judged)} lines, ptxas accepts {accepted};"
+          f" agreement {rate:.2f} %, {len(lost)} refused by the table alone,"
+          f" {len(differ) - len(wrong)} explained")
     for text, examples in _reasons(wrong)[: options.show]:
         print(f"  {len(examples):4} x {text}")
         for case in examples[: options.examples]:
@@ -346,11 +322,8 @@ def _reasons(wrong: Iterable[tuple[Case, Verdict]]) -> list[tuple[str, list[Case
     groups: dict[tuple[bool, str], list[Case]] = defaultdict(list)
     for case, verdict in wrong:
         opcode = case.spelling.partition(".")[0]
-        says = (
-            f"ptxas accepts, table: {case.why}"
-            if verdict.accepted
-            else (f"table accepts, ptxas: {verdict.message}")
-        )
+        says = f"ptxas accepts, table: {case.why}" if verdict.accepted else (
+            f"table accepts, ptxas: {verdict.message}")
         groups[not verdict.accepted, f"{opcode}: {says}"].append(case)
     return [(text, found) for (_, text), found in sorted(groups.items())]
 

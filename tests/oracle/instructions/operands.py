@@ -82,10 +82,7 @@ def _register_type(wanted: Operand) -> str:
 
 
 _SPECIAL: Final = {
-    ".u64": "%gridid",
-    ".s64": "%gridid",
-    ".b64": "%gridid",
-    ".pred": "%is_explicit_cluster",
+    ".u64": "%gridid", ".s64": "%gridid", ".b64": "%gridid", ".pred": "%is_explicit_cluster",
 }
 
 

@@ -30,20 +30,10 @@ NAME: Final = "pointer_width"
 _BASES: Final = (".b16", ".b32", ".u32", ".s32", ".u64")
 _VARIABLES: Final = ("global0", "const0", "shared0", "local0", "param1", "f0")
 _SHAPES: Final = (
-    "[%u32_1+4]",
-    "[%s32_1+-4]",
-    "[%u64_1+4]",
-    "[global0]",
-    "[global0+4]",
-    "[%clock]",
-    "global0[1]",
+    "[%u32_1+4]", "[%s32_1+-4]", "[%u64_1+4]", "[global0]", "[global0+4]", "[%clock]", "global0[1]",
 )
 _NAMED: Final = re.compile(r"Program uses 32-bit address on line '(\d+)'")
-_POINTS: Final = (
-    (Version(9, 5), Target(121, "a")),
-    (Version(8, 0), Target(80)),
-    (Version(2, 3), Target(20)),
-)
+_POINTS: Final = ((Version(9, 5), Target(121, "a")), (Version(8, 0), Target(80)), (Version(2, 3), Target(20)))
 _MOST_ALIKE: Final = 2
 """Of lines that differ in other things than the space and the register, so many are asked."""
 

@@ -47,12 +47,8 @@ def asked() -> Iterator[Case]:
 def _with_sinks(argument: Argument) -> Iterator[tuple[str, Argument]]:
     match argument:
         case Argument(kind="vector", parts=parts):
-            places = {
-                "first": {0},
-                "last": {len(parts) - 1},
-                "most": set(range(1, len(parts))),
-                "all": set(range(len(parts))),
-            }
+            places = {"first": {0}, "last": {len(parts) - 1}, "most": set(range(1, len(parts))),
+                      "all": set(range(len(parts)))}
             for what, sinks in places.items():
                 elements = tuple(_SINK if n in sinks else part for n, part in enumerate(parts))
                 yield what, argument._replace(parts=elements)

@@ -23,9 +23,7 @@ def _functions(file: PtxFile) -> list[Statement]:
     return [s for s in file.of("head") if any(t.text == ".func" for t in s.tokens)]
 
 
-def _changed(
-    random: Random, statements: list[Statement], choices: tuple[str, ...]
-) -> Change | None:
+def _changed(random: Random, statements: list[Statement], choices: tuple[str, ...]) -> Change | None:
     statement = any_of(random, statements)
     token = statement and any_of(random, statement.tokens[1:-1])
     return token and replaced(token, random.choice(choices).replace("T", token.text))
@@ -191,11 +189,7 @@ def unlike_definition(file: PtxFile, random: Random) -> Change | None:
     changed = head
     if token is not None:
         at = token.start - function.start
-        other = (
-            random.choice((".b32", ".b64", ".f32", ".b8", ".pred"))
-            if token.kind == "dotted"
-            else "12"
-        )
+        other = random.choice((".b32", ".b64", ".f32", ".b8", ".pred")) if token.kind == "dotted" else "12"
         changed = head[:at] + other + head[at + len(token.text) :]
     form = random.choice(
         (

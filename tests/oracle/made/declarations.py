@@ -101,9 +101,7 @@ def specifiers_swapped(file: PtxFile, random: Random) -> Change | None:
 def moved_alignment(file: PtxFile, random: Random) -> Change | None:
     """`.align N` behind another word of its declaration, or added to one that had none."""
     statement = any_of(random, _declaring(file))
-    token = statement and any_of(
-        random, [t for t in statement.tokens if t.kind in ("dotted", "word")]
-    )
+    token = statement and any_of(random, [t for t in statement.tokens if t.kind in ("dotted", "word")])
     return token and inserted(token.end, f" .align {random.choice('1248')} ")
 
 

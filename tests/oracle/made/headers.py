@@ -27,9 +27,7 @@ _BOUNDS = (
 
 
 def _header(file: PtxFile) -> list[Statement]:
-    return [
-        s for s in file.of("line") if s.tokens[0].text in (".version", ".target", ".address_size")
-    ]
+    return [s for s in file.of("line") if s.tokens[0].text in (".version", ".target", ".address_size")]
 
 
 def _heads(file: PtxFile) -> list[Statement]:
@@ -241,8 +239,7 @@ def kernel_parameter(file: PtxFile, random: Random) -> Change | None:
     name = next(i for i, t in enumerate(head.tokens) if t.text == ".entry") + 1
     if name + 1 == len(head.tokens) or head.tokens[name + 1].text != "(":
         return inserted(
-            head.tokens[name].end,
-            random.choice(("(", "()", "(.param .b32 x)", "(.param .b32)", ")", "[16]")),
+            head.tokens[name].end, random.choice(("(", "()", "(.param .b32 x)", "(.param .b32)", ")", "[16]"))
         )
     return inserted(
         head.tokens[name + 1].end,

@@ -7,34 +7,8 @@ from random import Random
 from tests.oracle.mutation.suite import MADE, Change, any_of, inserted, replaced, source_of
 from tests.oracle.mutation.tokens import PtxFile, Token
 
-_RESERVED = (
-    "WARP_SZ",
-    "_",
-    "%tid",
-    "%clock",
-    "function_name",
-    "%",
-    "$",
-    "1x",
-    "a-b",
-    ".x",
-    "a.b",
-    "ü",
-)
-_LEGAL_LOOKING = (
-    "add",
-    "sm_90",
-    "b32",
-    "entry",
-    "$",
-    "$1",
-    "_1",
-    "%_",
-    "x$y",
-    "inf",
-    "nan",
-    "clamp_to_edge",
-)
+_RESERVED = ("WARP_SZ", "_", "%tid", "%clock", "function_name", "%", "$", "1x", "a-b", ".x", "a.b", "ü")
+_LEGAL_LOOKING = ("add", "sm_90", "b32", "entry", "$", "$1", "_1", "%_", "x$y", "inf", "nan", "clamp_to_edge")
 
 
 def _declared(file: PtxFile) -> list[Token]:
@@ -118,9 +92,7 @@ def other_case(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, words)
     if token is None:
         return None
-    return replaced(
-        token, random.choice((token.text.upper(), token.text.title(), token.text.swapcase()))
-    )
+    return replaced(token, random.choice((token.text.upper(), token.text.title(), token.text.swapcase())))
 
 
 @MADE.kind("register beyond its range")
@@ -157,8 +129,7 @@ def component(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("special register misspelt")
 def special_register(file: PtxFile, random: Random) -> Change | None:
     token = any_of(
-        random,
-        [t for s in file.of("instruction") for o in s.operands for t in o if t.text[0] == "%"],
+        random, [t for s in file.of("instruction") for o in s.operands for t in o if t.text[0] == "%"]
     )
     return token and replaced(
         token,

@@ -100,9 +100,7 @@ def suffix(file: PtxFile, random: Random) -> Change | None:
 
 @MADE.kind("sign of a number")
 def sign(file: PtxFile, random: Random) -> Change | None:
-    return _replaced_by(
-        file, random, ("-N", "+N", "--N", "- N", "~N", "!N", "-+N", "-(N)", "(-N)", "-0")
-    )
+    return _replaced_by(file, random, ("-N", "+N", "--N", "- N", "~N", "!N", "-+N", "-(N)", "(-N)", "-0"))
 
 
 @MADE.kind("float for an integer")
@@ -160,9 +158,7 @@ def dropped_number(file: PtxFile, random: Random) -> Change | None:
 
 @MADE.kind("word for a number")
 def word_for_number(file: PtxFile, random: Random) -> Change | None:
-    return _replaced_by(
-        file, random, ('"N"', "x", "%r1", ".u32", "N x", "{N}", "[N]", "'a'", "_", "a+N")
-    )
+    return _replaced_by(file, random, ('"N"', "x", "%r1", ".u32", "N x", "{N}", "[N]", "'a'", "_", "a+N"))
 
 
 @MADE.kind("size of an array")

@@ -9,12 +9,7 @@ from tests.oracle.mutation.tokens import PtxFile, Statement, Token
 
 
 def _with(file: PtxFile, mark: str) -> list[tuple[Token, ...]]:
-    return [
-        o
-        for s in file.of("instruction")
-        for o in s.operands
-        if o and any(t.text == mark for t in o)
-    ]
+    return [o for s in file.of("instruction") for o in s.operands if o and any(t.text == mark for t in o)]
 
 
 def _instructions(file: PtxFile) -> list[Statement]:
@@ -103,10 +98,7 @@ def negated(file: PtxFile, random: Random) -> Change | None:
     statement = any_of(random, _instructions(file))
     operand = statement and any_of(random, statement.operands)
     return (
-        inserted(
-            operand[0].start,
-            random.choice(("!", "-", "+", "~", "- ", "! ", "!!", "--", "&", "*", "@")),
-        )
+        inserted(operand[0].start, random.choice(("!", "-", "+", "~", "- ", "! ", "!!", "--", "&", "*", "@")))
         if operand
         else None
     )
@@ -119,9 +111,7 @@ def pair(file: PtxFile, random: Random) -> Change | None:
     return (
         inserted(
             operand[-1].end,
-            random.choice(
-                ("|%p1", "|_", "|%r1", "|", "||%p1", "&%p1", ":%r1", " %r1", "=1", "|%p1|%p2")
-            ),
+            random.choice(("|%p1", "|_", "|%r1", "|", "||%p1", "&%p1", ":%r1", " %r1", "=1", "|%p1|%p2")),
         )
         if operand
         else None
@@ -132,9 +122,7 @@ def pair(file: PtxFile, random: Random) -> Change | None:
 def added_operand(file: PtxFile, random: Random) -> Change | None:
     statement = any_of(random, file.of("instruction"))
     operand = statement and any_of(random, statement.operands)
-    text = random.choice(
-        ("%r1", "%p1", "1", "_", "%rd1", "[%rd1]", "{%r1, %r2}", "!%p1", "0xffffffff", "")
-    )
+    text = random.choice(("%r1", "%p1", "1", "_", "%rd1", "[%rd1]", "{%r1, %r2}", "!%p1", "0xffffffff", ""))
     if statement is None:
         return None
     if operand is None:

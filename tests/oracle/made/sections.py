@@ -95,9 +95,7 @@ def section_word(file: PtxFile, random: Random) -> Change | None:
 def section_mark(file: PtxFile, random: Random) -> Change | None:
     marks = [t for s in _sections(file) for t in s.tokens if t.kind == "mark"]
     token = any_of(random, marks)
-    return token and replaced(
-        token, random.choice(("", ";", ",", ",,", "{", "}", "(", ":", "=", "."))
-    )
+    return token and replaced(token, random.choice(("", ";", ",", ",,", "{", "}", "(", ":", "=", ".")))
 
 
 @MADE.kind("statement in a section", times=6)

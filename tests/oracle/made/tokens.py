@@ -58,9 +58,7 @@ def split_token(file: PtxFile, random: Random) -> Change | None:
     if token is None:
         return None
     at = random.randrange(token.start + 1, token.end)
-    return inserted(
-        at, random.choice((" ", "\n", "\t", "/**/", "//\n", "\\\n", "\f", "\x1a", "\v", "\r"))
-    )
+    return inserted(at, random.choice((" ", "\n", "\t", "/**/", "//\n", "\\\n", "\f", "\x1a", "\v", "\r")))
 
 
 @MADE.kind("space or comment between tokens")
@@ -115,9 +113,7 @@ def comment(file: PtxFile, random: Random) -> Change | None:
 
 @MADE.kind("other bracket")
 def other_bracket(file: PtxFile, random: Random) -> Change | None:
-    token = any_of(
-        random, [t for t in file.tokens if t.text in ("(", ")", "[", "]", "{", "}", "<", ">")]
-    )
+    token = any_of(random, [t for t in file.tokens if t.text in ("(", ")", "[", "]", "{", "}", "<", ">")])
     return token and replaced(token, random.choice("()[]{}<>"))
 
 
@@ -131,8 +127,7 @@ def added_bracket(file: PtxFile, random: Random) -> Change | None:
 def other_punctuation(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for t in file.tokens if t.kind == "mark"])
     return token and replaced(
-        token,
-        random.choice((",", ";", ":", ".", "=", "|", "+", "-", "!", "@", ",,", ";;", "::", "\n")),
+        token, random.choice((",", ";", ":", ".", "=", "|", "+", "-", "!", "@", ",,", ";;", "::", "\n"))
     )
 
 

@@ -40,9 +40,7 @@ def undeclared_label(file: PtxFile, random: Random) -> Change | None:
 
 @damage("wrong scope")
 def wrong_scope(file: PtxFile, random: Random) -> Change | None:
-    way = random.choice(
-        (_of_another_function, _label_of_another, _shut_in, _after_block, _too_late)
-    )
+    way = random.choice((_of_another_function, _label_of_another, _shut_in, _after_block, _too_late))
     return way(file, random)
 
 
@@ -120,8 +118,7 @@ def removed_reg(file: PtxFile, random: Random) -> Change | None:
 def removed_variable(file: PtxFile, random: Random) -> Change | None:
     if random.random() < 0.5:
         declared = [
-            s
-            for s in file.of("declaration")
+            s for s in file.of("declaration")
             if s.tokens[0].text in LINKAGE | {".global", ".shared", ".const", ".local", ".param"}
         ]
         found = any_of(random, declared)
@@ -210,46 +207,21 @@ def misplaced_directive(file: PtxFile, random: Random) -> Change | None:
     to_body = random.random() < 0.5
     if to_body:
         places = [s for s in file.of("instruction") if s.block >= 0]
-        line = random.choice(
-            (
-                ".version 8.0",
-                ".target sm_80",
-                ".address_size 64",
-                ".maxntid 128, 1, 1",
-                ".reqntid 64",
-                ".minnctapersm 2",
-                ".maxnreg 32",
-                ".visible .reg .b32 %added;",
-                ".extern .func added();",
-                ".entry added() { ret; }",
-                ".func added() { ret; }",
-                ".alias added, added;",
-                ".noreturn",
-                ".section .debug_str { .b8 0 }",
-                '.file 1 "a.cu"',
-                ".global .b32 added;",
-                ".const .b32 added;",
-            )
-        )
+        line = random.choice((
+            ".version 8.0", ".target sm_80", ".address_size 64", ".maxntid 128, 1, 1",
+            ".reqntid 64", ".minnctapersm 2", ".maxnreg 32", ".visible .reg .b32 %added;",
+            ".extern .func added();", ".entry added() { ret; }", ".func added() { ret; }",
+            ".alias added, added;", ".noreturn", '.section .debug_str { .b8 0 }',
+            '.file 1 "a.cu"', ".global .b32 added;", ".const .b32 added;",
+        ))
     else:
         places = [s for s in file.of("head", "declaration") if s.block < 0]
-        line = random.choice(
-            (
-                ".version 8.0",
-                ".target sm_80",
-                ".address_size 64",
-                ".maxntid 128, 1, 1",
-                ".reqntid 64",
-                ".maxnreg 32",
-                ".reg .b32 %added;",
-                ".local .b32 added;",
-                ".param .b32 added;",
-                '.pragma "nounroll";',
-                ".loc 1 1 1",
-                ".branchtargets added;",
-                "added: .callprototype _ ();",
-            )
-        )
+        line = random.choice((
+            ".version 8.0", ".target sm_80", ".address_size 64", ".maxntid 128, 1, 1",
+            ".reqntid 64", ".maxnreg 32", ".reg .b32 %added;", ".local .b32 added;",
+            ".param .b32 added;", '.pragma "nounroll";', ".loc 1 1 1",
+            ".branchtargets added;", "added: .callprototype _ ();",
+        ))
     place = any_of(random, places)
     return place and inserted(place.start, line + "\n\t")
 
@@ -298,19 +270,10 @@ def wrong_operand_kind(file: PtxFile, random: Random) -> Change | None:
     if text.startswith("["):
         other = random.choice((text[1:-1], "7", another.text))
     else:
-        other = random.choice(
-            (
-                "7",
-                "-1",
-                "1.5",
-                f"[{text}]",
-                f"{{{text}, {text}}}",
-                f"!{text}",
-                another.text,
-                "%tid.x",
-                f"{text}|{text}",
-            )
-        )
+        other = random.choice((
+            "7", "-1", "1.5", f"[{text}]", f"{{{text}, {text}}}", f"!{text}", another.text, "%tid.x",
+            f"{text}|{text}",
+        ))
     return Change(operand[0].start, operand[-1].end, other)
 
 
@@ -325,71 +288,16 @@ def lowered_target(file: PtxFile, random: Random) -> Change | None:
 
 
 _TYPES = (
-    ".pred",
-    ".b8",
-    ".b16",
-    ".b32",
-    ".b64",
-    ".b128",
-    ".u8",
-    ".u16",
-    ".u32",
-    ".u64",
-    ".s8",
-    ".s16",
-    ".s32",
-    ".s64",
-    ".f16",
-    ".f16x2",
-    ".bf16",
-    ".bf16x2",
-    ".f32",
-    ".f64",
+    ".pred", ".b8", ".b16", ".b32", ".b64", ".b128", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16",
+    ".s32", ".s64", ".f16", ".f16x2", ".bf16", ".bf16x2", ".f32", ".f64",
 )
 _VERSIONS = (
-    "1.0",
-    "1.4",
-    "2.0",
-    "2.3",
-    "3.0",
-    "3.2",
-    "4.0",
-    "4.3",
-    "5.0",
-    "6.0",
-    "6.3",
-    "6.4",
-    "6.5",
-    "7.0",
-    "7.1",
-    "7.5",
-    "7.8",
-    "8.0",
-    "8.2",
-    "8.5",
-    "8.6",
-    "8.8",
-    "9.0",
-    "9.3",
+    "1.0", "1.4", "2.0", "2.3", "3.0", "3.2", "4.0", "4.3", "5.0", "6.0", "6.3", "6.4", "6.5", "7.0",
+    "7.1", "7.5", "7.8", "8.0", "8.2", "8.5", "8.6", "8.8", "9.0", "9.3",
 )
 _TARGETS = (
-    "sm_10",
-    "sm_20",
-    "sm_30",
-    "sm_32",
-    "sm_35",
-    "sm_50",
-    "sm_53",
-    "sm_60",
-    "sm_62",
-    "sm_70",
-    "sm_72",
-    "sm_75",
-    "sm_80",
-    "sm_86",
-    "sm_89",
-    "sm_90",
-    "sm_100",
+    "sm_10", "sm_20", "sm_30", "sm_32", "sm_35", "sm_50", "sm_53", "sm_60", "sm_62", "sm_70", "sm_72",
+    "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100",
 )
 
 

@@ -102,7 +102,9 @@ class Compared(NamedTuple):
 # -- mutations and their judges -----------------------------------------------------------------
 
 
-def mutations(suite: Suite, files: Iterable[PtxFile], count: int, seed: int) -> Iterator[Mutation]:
+def mutations(
+    suite: Suite, files: Iterable[PtxFile], count: int, seed: int
+) -> Iterator[Mutation]:
     """`count` of each kind for each file, in an order that never changes."""
     for file in files:
         for kind in suite.kinds:
@@ -202,10 +204,8 @@ def _causes(file: PtxFile, mutation: Mutation, verdict: Verdict) -> set[int]:
     in_section = any(s.start <= change.start <= s.end for s in file.of("section"))
     if verdict.message.startswith(_MISSING_HEADER):
         return set(range(1, verdict.lines[0] + 1))
-    if (
-        mutation.kind != "unclosed string"
-        and not in_section
-        and not any(n > beyond or lines[n - 1].lstrip().startswith("}") for n in verdict.lines)
+    if mutation.kind != "unclosed string" and not in_section and not any(
+        n > beyond or lines[n - 1].lstrip().startswith("}") for n in verdict.lines
     ):
         return heads
     before = text[: change.start].rstrip()
@@ -321,10 +321,7 @@ def tally(suite: Suite, compared: Iterable[Compared]) -> dict[str, Row]:
 def table(suite: Suite, compared: Sequence[Compared]) -> str:
     """The figures as a Markdown table."""
     columns = (*_REJECTED, "agreement", "accepted", "false errors", "stray")
-    rows = [
-        f"| kind | rejected | {' | '.join(columns)} |",
-        "|---" + "|--:" * (len(columns) + 1) + "|",
-    ]
+    rows = [f"| kind | rejected | {' | '.join(columns)} |", "|---" + "|--:" * (len(columns) + 1) + "|"]
     figures = tally(suite, compared)
     rows.extend(_row(suite, kind, row) for kind, row in figures.items())
     total = sum((row.outcomes for row in figures.values()), Counter[str]())

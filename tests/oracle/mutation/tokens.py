@@ -59,8 +59,7 @@ class Statement(NamedTuple):
     def opcode(self) -> tuple[Token, ...]:
         """The word and the modifiers of an instruction."""
         begin = next(
-            i
-            for i, token in enumerate(self.tokens)
+            i for i, token in enumerate(self.tokens)
             if token.kind == "word" and (i == 0 or self.tokens[i - 1].text not in ("@", "!"))
         )
         stop = begin + 1

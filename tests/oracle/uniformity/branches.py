@@ -58,6 +58,4 @@ def read(path: Path) -> list[Recorded]:
 
 def write(path: Path, rows: list[Recorded]) -> None:
     """Writes a record down."""
-    path.write_text(
-        "".join(f"{row.file}\t{row.line}\t{row.verdict}\n" for row in sorted(set(rows)))
-    )
+    path.write_text("".join(f"{row.file}\t{row.line}\t{row.verdict}\n" for row in sorted(set(rows))))

@@ -68,9 +68,7 @@ def compare(file: str, text: str, tool: str) -> Iterator[Compared]:
 def _divergent(text: str, tool: str) -> set[tuple[str, str]]:
     """The functions and blocks with a divergent end."""
     command = [tool, "-mtriple=nvptx64-nvidia-cuda", f"-passes={_PASSES}", "-disable-output", "-"]
-    done = subprocess.run(
-        command, input=text, capture_output=True, text=True, check=False, timeout=300
-    )
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode:
         raise RuntimeError(done.stderr[:500])
     found: set[tuple[str, str]] = set()

@@ -37,9 +37,7 @@ RECORDED = Path(__file__).parent / "sass_uniformity.txt"
 HELD, UNIFORM = "held", "uniform"
 _NEWEST = "sm_120"
 _LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
-_INSTRUCTION = re.compile(
-    r"/\*[0-9a-f]{4,}\*/\s+(?:@!?(?P<guard>U?P\w+)\s+)?(?P<opcode>\S+)(?P<rest>[^;]*);"
-)
+_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?(?P<guard>U?P\w+)\s+)?(?P<opcode>\S+)(?P<rest>[^;]*);")
 _LABEL = re.compile(r"(\.L_x_\d+):")
 _TARGET = re.compile(r"\bBRA(?!\.DIV|\.CONV)[^;]*\((\.L_x_\d+)\)")
 _CONDITION = re.compile(r"\s*!?(U?P\d)")
@@ -116,9 +114,7 @@ def _held(open_regions: list[_Region], name: str) -> Iterator[tuple[int, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--update", action="store_true", help="record what ptxas does with our files"
-    )
+    parser.add_argument("--update", action="store_true", help="record what ptxas does with our files")
     parser.add_argument("paths", nargs="*", type=Path)
     options = parser.parse_args()
     tool, reader = ptxas.find(), disassembler()
