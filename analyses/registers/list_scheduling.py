@@ -88,11 +88,6 @@ class StraightLineRegion:
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
 
-    def loaded(self, elsewhere: bytes) -> int:
-        """How many of the parameters are in general registers."""
-        size = len(elsewhere)
-        return sum(word >= size or not elsewhere[word] for word in self.parameters)
-
     @property
     def text_bound(self) -> int:
         """A bound for `text_registers`, besides the parameters, that is seldom higher."""
@@ -167,12 +162,13 @@ class _Scheduled(NamedTuple):
 def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> int:
     """The most registers that any of the regions needs (`min_registers`)."""
     found = 0
-    bounds = [one.bound + one.loaded(elsewhere) for one in regions]
+    loaded = _loaded(regions, elsewhere)
+    bounds = [one.bound + loaded[one.parameters] for one in regions]
     for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
         if bound <= found:
             break
         if (
-            region.text_bound + region.loaded(elsewhere) > found
+            region.text_bound + loaded[region.parameters] > found
             and region.text_registers(elsewhere) > found
         ):
             found = max(found, region.min_registers(elsewhere))
@@ -180,19 +176,32 @@ def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> i
 
 
 def most_registers_with_hoisting(
-    regions: Sequence[StraightLineRegion], limit: int, elsewhere: bytes
+    regions: Sequence[StraightLineRegion], limit: int, elsewhere: bytes, least: int
 ) -> int:
-    """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`).
+    """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`),
+    where `least` is `most_registers`.
     Most regions are too small to matter: none needs more than in text order and for the results of all
     instructions that may be hoisted.
     """
-    end = max(limit, most_registers(regions, elsewhere))
+    end = max(limit, least)
     """Hoisting raises no region above this."""
     found = 0
-    bounds = [one.bound + one.results + one.loaded(elsewhere) for one in regions]
+    loaded = _loaded(regions, elsewhere)
+    bounds = [one.bound + one.results + loaded[one.parameters] for one in regions]
     for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
         if bound <= found or end <= found:
             break
-        if region.text_bound + region.results + region.loaded(elsewhere) > found:
+        if region.text_bound + region.results + loaded[region.parameters] > found:
             found = max(found, region.registers_with_hoisting(limit, elsewhere))
     return found
+
+
+def _loaded(
+    regions: Sequence[StraightLineRegion], elsewhere: bytes
+) -> dict[tuple[int, ...], int]:
+    """How many of the parameters of a region are in general registers. All blocks of a loop have the same."""
+    size = len(elsewhere)
+    return {
+        words: sum([word >= size or not elsewhere[word] for word in words])
+        for words in {one.parameters for one in regions}
+    }

@@ -71,6 +71,8 @@ class _Placement:
         self.uniform: UniformValues = uniform_values(function, target)
         self.found: set[int] = {*self.uniform.words, *self.loads}
         """The virtual registers elsewhere, as far as is known."""
+        self.several: set[int] = set()
+        """The instructions with several operands elsewhere."""
         self.defining: dict[int, list[int]] = {}
         """The uniform operations that define a virtual register."""
 
@@ -87,8 +89,8 @@ class _Placement:
         ]
         reading = readers(flow.uses, held, flow.count).values()
         every = sorted({number for numbers in reading for number in numbers})
-        self.settle(list(every), is_alone=False)
-        self.settle(list(every), is_alone=True)
+        self.settle(every, is_alone=False)
+        self.settle(sorted(self.several), is_alone=True)
         elsewhere = bytearray(max(found, default=-1) + 1)
         for word in found:
             elsewhere[word] = 1
@@ -128,9 +130,12 @@ class _Placement:
                 demanded += words
             elif words not in others:
                 others.append(words)
-        if is_alone and len(others) > 1:
-            others.sort(key=lambda words: words[0] in self.loads)
-            demanded += [word for words in others[1:] for word in words]
+        if len(others) > 1:
+            if is_alone:
+                others.sort(key=lambda words: words[0] in self.loads)
+                demanded += [word for words in others[1:] for word in words]
+            else:
+                self.several.add(number)
         return demanded
 
     def is_part(self, number: int, register: int) -> bool:

@@ -104,10 +104,11 @@ def simulated_registers(
     else:
         elsewhere = registers_elsewhere(function, target)
         regions = straight_line_regions(function)
-        least = most_registers(regions, elsewhere) + _STACK_POINTER
+        without_hoisting = most_registers(regions, elsewhere)
+        least = without_hoisting + _STACK_POINTER
         shared = shared_bytes(function) or 0
         limit = scheduling_limit(bounds, shared, least) - _STACK_POINTER
-        peak = most_registers_with_hoisting(regions, limit, elsewhere) + _STACK_POINTER
+        peak = most_registers_with_hoisting(regions, limit, elsewhere, without_hoisting) + _STACK_POINTER
         at_calls = call_registers(function, target)
     kind = spread(function, target)
     used = max(peak + CALIBRATED.above(kind), at_calls.used)

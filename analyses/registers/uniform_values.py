@@ -25,6 +25,7 @@ from analyses.registers.machine_blocks import NO_REGISTER
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
+from ptx_lsp.model.instructions.shapes import shape_index
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
@@ -60,6 +61,13 @@ class _Search:
         self.definitions = left.definitions
         self.code = left.code
         self.flow = left.code.flow
+        self.operations = {
+            number
+            for shape, numbers in shape_index(function).items()
+            if _is_uniform_operation(shape, target)
+            for number in numbers
+        }
+        """The instructions that the uniform datapath could execute."""
         self.words: set[int] = set()
         self.instructions: set[int] = set()
         self.readers: dict[int, list[int]] = {}
@@ -144,11 +152,11 @@ class _Search:
         """Whether an instruction is an operation of the uniform datapath."""
         flow = self.flow
         return (
-            flow.guards[number] < 0
+            number in self.operations
+            and flow.guards[number] < 0
             and len(flow.defs[number]) == 1
             and not flow.partial_defs[number]
             and not self.code.is_eliminated[number]
-            and _is_uniform_operation(flow.kinds[number].shape, self.target)
         )
 
     def reads_known(self, number: int) -> bool:
@@ -181,16 +189,22 @@ class _Search:
     def divergent_blocks(self) -> set[int]:
         """The blocks that only some threads of a warp may execute together."""
         graph, pruned = cfg(self.function), early_exits(self.function).pruned
-        below: dict[int, list[int]] = {}
-        for block, above in enumerate(pruned.control_dependences):
-            for one in above:
-                below.setdefault(one, []).append(block)
-        waiting = [one for one in below if not self.branches_together(graph.blocks[one].end - 1)]
+        edges = pruned.graph.successors
         found: set[int] = set()
-        while waiting:
-            more = [block for block in below.get(waiting.pop(), ()) if block not in found]
-            found.update(more)
-            waiting += more
+        for block in pruned.graph.reverse_postorder:
+            if (
+                len(edges[block]) < 2
+                or block in found  # then so is all up to where its threads reconverge
+                or self.branches_together(graph.blocks[block].end - 1)
+            ):
+                continue
+            end, seen, waiting = pruned.reconvergence(block), set[int](), list(edges[block])
+            while waiting:
+                one = waiting.pop()
+                if one != end and one not in seen:
+                    seen.add(one)
+                    waiting += edges[one]
+            found |= seen
         return found
 
     def branches_together(self, number: int) -> bool:
