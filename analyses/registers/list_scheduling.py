@@ -178,10 +178,9 @@ def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> i
 def most_registers_with_hoisting(
     regions: Sequence[StraightLineRegion], limit: int, elsewhere: bytes, least: int
 ) -> int:
-    """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`),
-    where `least` is `most_registers`.
-    Most regions are too small to matter: none needs more than in text order and for the results of all
-    instructions that may be hoisted.
+    """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`);
+    `least` is `most_registers`. Most regions are too small to matter: none needs more than in text order and
+    for the results of all instructions that may be hoisted.
     """
     end = max(limit, least)
     """Hoisting raises no region above this."""
@@ -196,9 +195,7 @@ def most_registers_with_hoisting(
     return found
 
 
-def _loaded(
-    regions: Sequence[StraightLineRegion], elsewhere: bytes
-) -> dict[tuple[int, ...], int]:
+def _loaded(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> dict[tuple[int, ...], int]:
     """How many of the parameters of a region are in general registers. All blocks of a loop have the same."""
     size = len(elsewhere)
     return {
