@@ -84,7 +84,9 @@ class _Search:
             for register in variables
             if not all(map(self.reads_known, self.definitions.of(register)))
         ])
-        if self.instructions:
+        graph = cfg(self.function)
+        blocks = {graph.block_of[number] for number in self.instructions}
+        if graph.blocks[0].predecessors or blocks - {0}:  # all threads execute the first one together
             self.leave_out(self.divergent_blocks())
         return UniformValues(self.words, self.instructions)
 

@@ -167,6 +167,13 @@ mov.u32 %r5, 0; mov.u32 %r6, 0;
 L: ld.global.u32 %r7, [%d3]; add.s32 %r8, %r7, %r5; xor.b32 %r6, %r6, %r8; add.s32 %r5, %r5, 1;
 setp.lt.s32 %p2, %r5, %r9; @%p2 bra L;
 """
+OUTER_LOOP = """
+mov.u32 %r4, %tid.x; mov.u32 %r6, 0;
+L: setp.eq.s32 %p1, %r4, %r6; @%p1 bra A; st.global.u32 [%d3], %r4; bra M;
+A: st.global.u32 [%d2], %r4;
+M: ld.param.u32 %r1, [n]; add.s32 %r5, %r1, 1; add.s32 %r6, %r4, %r5; add.s32 %r4, %r4, %r6;
+setp.lt.s32 %p2, %r4, 9; @%p2 bra L; st.global.u32 [%d3], %r6;
+"""
 
 
 def elsewhere(body: str, target: str) -> set[str]:
@@ -197,6 +204,8 @@ def elsewhere(body: str, target: str) -> set[str]:
         # a counter, unless the threads of a warp are in the loop at different times
         (INDEX + UNIFORM_LOOP + "st.global.u32 [%d3], %r6; END: ret;", "sm_90", "%r1 %r5"),
         (INDEX + UNIFORM_LOOP + "END: st.global.u32 [%d4], %r6;", "sm_90", "%r1 %r9"),
+        # the outer loop ends at different times, and so does a branch within it
+        (OUTER_LOOP, "sm_90", ""),
         # what is scaled within an addition, and two uniform operands
         ("mov.u32 %r1, %ctaid.x; shl.b32 %r2, %r1, 3; add.s32 %r3, %r2, %r4;", "sm_90", ""),
         ("mov.u32 %r1, %ctaid.x; ld.param.u32 %r2, [n]; mad.lo.s32 %r3, %r4, %r1, %r2;", "sm_90", "%r1"),
