@@ -14,7 +14,8 @@ ptxas's register allocation is not public. The simulation lowers the code as mac
    more are needed.
 5. `used` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits must
    be aligned and two are always added. With small blocks, registers are plentiful and ptxas uses more.
-6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`).
+6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`). Far too
+   large a kernel with a block size gets fewer (`register_cap`).
 
 `estimated_registers` corrects both figures, and gives an interval.
 """
@@ -29,7 +30,7 @@ from analyses.registers.list_scheduling import most_registers, most_registers_wi
 from analyses.registers.machine_kind import scratch_registers
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
-from analyses.registers.scheduling_limit import scheduling_limit
+from analyses.registers.scheduling_limit import register_cap, scheduling_limit
 from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
@@ -97,8 +98,9 @@ def simulated_registers(
     if target is None or target.number not in LIMITS:
         return None
     bounds = launch_bounds_of(target, directives_of(function), maxrregcount)
+    cap = bounds.register_limit
     if _is_debug(function):
-        limit = bounds.register_limit
+        limit = cap
         least = peak = _debug_peak(function)
         at_calls = debug_call_registers(function, target)
     else:
@@ -108,12 +110,12 @@ def simulated_registers(
         least = without_hoisting + _STACK_POINTER
         shared = shared_bytes(function) or 0
         limit = scheduling_limit(bounds, shared, least) - _STACK_POINTER
+        cap = register_cap(bounds, shared, least)
         peak = most_registers_with_hoisting(regions, limit, elsewhere, without_hoisting) + _STACK_POINTER
         at_calls = call_registers(function, target)
     kind = spread(function, target)
     used = max(peak + CALIBRATED.above(kind), at_calls.used)
     peak = max(peak, at_calls.live)
-    cap = bounds.register_limit
     return SimulatedRegisters(target, bounds, kind, least, limit, used, min(peak, cap), min(used, cap))
 
 

@@ -7,11 +7,13 @@ from statistics import median
 import pytest
 
 from analyses.control_flow.dominance import dominance
+from analyses.occupancy.launch_bounds import directives_of, launch_bounds_of
 from analyses.registers.call_registers import call_registers
 from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
+from analyses.registers.scheduling_limit import register_cap, scheduling_limit
 from analyses.registers.simulated_registers import simulated_registers
 from analyses.registers.straight_line_regions import straight_line_regions, trip_count
 from analyses.registers.virtual_registers import virtual_registers
@@ -358,3 +360,17 @@ def test_loads_are_not_hoisted_across_a_slow_path() -> None:
         return straight_line_regions(kernel(text))[0].registers_with_hoisting(60, b"")
 
     assert peak("div.rn.f32") < peak("div.full.f32")
+
+
+@pytest.mark.parametrize(("target", "first"), [("sm_75", 64), ("sm_80", 32)])
+def test_the_first_target_that_suffices_is_kept_to(target: str, first: int) -> None:
+    named = parse_target(target)
+    assert named is not None
+    sized, free = (
+        launch_bounds_of(named, directives_of(kernel("ret;", directives)))
+        for directives in (".reqntid 256", "")
+    )
+    assert scheduling_limit(sized, 0, first - 2) == first - 4
+    assert scheduling_limit(sized, 0, first + 2) > first - 4
+    assert register_cap(sized, 0, 400) == register_cap(free, 0, 900) == 255
+    assert register_cap(sized, 0, 900) == first
