@@ -12,6 +12,8 @@ uniform registers or the constant bank.
    Pointers to which a product is added need general registers: the multiplication has an immediate operand.
 4. Each region loads what it reads, short before it does (`Operands`). What a loop reads is loaded before it
    (`straight_line_regions`).
+5. From sm_100 on, the uniform datapath also compares integers, if all operands are uniform and the whole warp
+   executes the comparison.
 
 Source: machine code of ptxas 13.5 for sm_75, 80, 90, 100 and 120.
 """
@@ -22,6 +24,8 @@ from functools import lru_cache
 from typing import Final
 
 from analyses._flow import readers
+from analyses.control_flow.cfg import cfg
+from analyses.registers.machine_blocks import NO_REGISTER
 from analyses.registers.machine_kind import Coalescing, coalescing
 from analyses.registers.uniform_values import LOADS_PARAMETERS, UniformValues, uniform_values
 from analyses.registers.virtual_registers import virtual_registers
@@ -30,8 +34,10 @@ from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 
-_CLASSES: Final = (75, 80, 90)
+_CLASSES: Final = (75, 80, 90, 100)
 """The first targets of the classes with different rules."""
+_TESTS: Final = 100
+"""From this target on, uniform integers are compared by the uniform datapath."""
 _ADDRESSED: Final = frozenset({"st", "ld", "atom", "red", "prefetch", "ldu"})
 _ANYWHERE: Final = frozenset({
     "add", "sub", "mul", "mad", "fma", "min", "max", "and", "or", "xor", "lop3", "setp", "set", "selp",
@@ -41,6 +47,7 @@ _ANYWHERE: Final = frozenset({
 """What can read any of its operands elsewhere."""
 _NOT_FIRST: Final = frozenset({"shl", "shr", "shf", "bfe"})
 """What can read another operand than the first elsewhere."""
+_INTEGERS: Final = (".s32", ".u32", ".b32", ".s64", ".u64", ".b64")
 _IMMEDIATE: Final = frozenset({"integer", "single", "double", "variable"})
 
 
@@ -68,6 +75,7 @@ class _Placement:
         self.code = left.code
         self.flow = left.code.flow
         self.loads = left.code.loads
+        self.block_of = cfg(function).block_of
         self.uniform: UniformValues = uniform_values(function, target)
         self.found: set[int] = {*self.uniform.words, *self.loads}
         """The virtual registers elsewhere, as far as is known."""
@@ -81,7 +89,8 @@ class _Placement:
         if not found:
             return b""
         for number in self.uniform.instructions:
-            self.defining.setdefault(of_registers[flow.defs[number][0]][0], []).append(number)
+            for word in of_registers[flow.defs[number][0]]:
+                self.defining.setdefault(word, []).append(number)
         held = [
             register
             for register, words in enumerate(of_registers)
@@ -104,14 +113,42 @@ class _Placement:
             number = waiting.pop()
             if not self.code.is_eliminated[number] and not self.is_uniform(number):
                 for word in self.demanded(number, is_alone):
-                    self.found.discard(word)
-                    waiting += self.defining.get(word, ())
+                    waiting += self.remove(word)
+
+    def remove(self, word: int) -> list[int]:
+        """Removes a virtual register, with the other half of a 64-bit value that is computed; returns the
+        instructions that defined them.
+        """
+        self.found.discard(word)
+        defining = self.defining.get(word, [])
+        for number in defining:
+            self.found.difference_update(self.words_defined(number))
+        return defining
+
+    def words_defined(self, number: int) -> tuple[int, ...]:
+        return self.code.of_registers[self.flow.defs[number][0]]
 
     def is_uniform(self, number: int) -> bool:
         """Whether an instruction is still a uniform operation."""
+        if self.flow.kinds[number].opcode == "setp":
+            return self.is_uniform_test(number)
         return (
             number in self.uniform.instructions
-            and self.code.of_registers[self.flow.defs[number][0]][0] in self.found
+            and self.found.issuperset(self.words_defined(number))
+        )
+
+    def is_uniform_test(self, number: int) -> bool:
+        """Whether a comparison is one of uniform integers, executed by the whole warp."""
+        if self.target < _TESTS or not _is_integer_test(self.flow.kinds[number].shape):
+            return False
+        of_registers, found = self.code.of_registers, self.found
+        return (
+            all(
+                word == NO_REGISTER or word in found
+                for register in self.flow.uses[number]
+                for word in of_registers[register]
+            )
+            and self.block_of[number] not in self.uniform.divergent
         )
 
     def demanded(self, number: int, is_alone: bool) -> list[int]:
@@ -162,6 +199,11 @@ class _Placement:
             return False
         shape = self.flow.kinds[at].shape
         return shape.opcode == "mul" and coalescing(shape) == Coalescing.SCALED
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_integer_test(shape: Shape) -> bool:
+    return shape.spelling.endswith(_INTEGERS)
 
 
 @lru_cache(maxsize=1 << 14)

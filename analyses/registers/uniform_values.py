@@ -1,7 +1,8 @@
 """The values that uniform registers could hold, for a class of targets.
 
 1. The uniform datapath computes 32-bit integers from parameters, constants, other such values, and special
-   registers that it can read (`%ctaid` and the like, from sm_90 on). Loaded values never are uniform.
+   registers that it can read (`%ctaid` and the like, from sm_90 on), and from sm_100 on also 64-bit integers.
+   Loaded values never are uniform.
 2. Code that only some threads of a warp may execute computes none: blocks that depend on a branch whose
    predicate is not computed from such values. Early exits do not count (`early_exits`).
 3. A register with several definitions is uniform if all its definitions are; as in a loop, the others are
@@ -34,7 +35,11 @@ LOADS_PARAMETERS: Final = 90
 _BANKED: Final = ("%ntid", "%nctaid")
 _SPECIAL: Final = (*_BANKED, "%ctaid", "%cluster", "%gridid", "%nsmid")
 _INTEGERS: Final = (".s32", ".u32", ".b32")
-_OTHERS: Final = (".hi", ".sat", ".wide", ".cc", ".pred", "64", ".f32", ".f16")
+_LONG_INTEGERS: Final = (".s64", ".u64", ".b64")
+_OTHERS: Final = (".hi", ".sat", ".wide", ".cc", ".pred", ".f64", ".f32", ".f16")
+_COMPUTES_LONG: Final = 100
+"""From this target on, the uniform datapath also computes 64-bit integers."""
+_MOST_WORDS: Final = 2
 _OPERATIONS: Final = frozenset({
     "add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "selp", "mov", "neg", "lop3", "popc",
     "prmt", "bfe", "bfi", "shf", "brev",
@@ -46,6 +51,8 @@ class UniformValues(NamedTuple):
 
     words: set[int]
     instructions: set[int]
+    divergent: set[int]
+    """The blocks that only some threads of a warp may execute together."""
 
 
 def uniform_values(function: Function, target: int) -> UniformValues:
@@ -86,9 +93,11 @@ class _Search:
         ])
         graph = cfg(self.function)
         blocks = {graph.block_of[number] for number in self.instructions}
-        if graph.blocks[0].predecessors or blocks - {0}:  # all threads execute the first one together
-            self.leave_out(self.divergent_blocks())
-        return UniformValues(self.words, self.instructions)
+        is_later = graph.blocks[0].predecessors or blocks - {0}  # all threads execute the first one together
+        matters = is_later or self.target >= _COMPUTES_LONG
+        divergent = self.divergent_blocks() if matters else set[int]()
+        self.leave_out(divergent)
+        return UniformValues(self.words, self.instructions, divergent)
 
     def variables(self) -> set[int]:
         """The registers with several definitions that may be uniform (3)."""
@@ -97,7 +106,7 @@ class _Search:
             register
             for register, number in enumerate(self.definitions.only)
             if number == SEVERAL
-            and len(allocated[register]) == 1
+            and 0 < len(allocated[register]) <= _MOST_WORDS
             and all(map(self.may_be_uniform, self.definitions.of(register)))
         }
 
@@ -144,7 +153,7 @@ class _Search:
             return ()
         register = self.flow.defs[number][0]
         words = self.code.defined_by(register)
-        if self.definitions.only[register] != number or len(words) != 1:
+        if self.definitions.only[register] != number or not 0 < len(words) <= _MOST_WORDS:
             return ()
         self.instructions.add(number)
         self.words.update(words)
@@ -236,9 +245,11 @@ def _is_uniform_operation(shape: Shape, target: int) -> bool:
     a minimum, as a comparison and a selection.
     """
     spelling = shape.spelling
-    is_minimum = shape.opcode in ("min", "max") and target >= LOADS_PARAMETERS
+    loads_parameters = target >= LOADS_PARAMETERS
+    is_minimum = shape.opcode in ("min", "max") and loads_parameters and "64" not in spelling
+    integers = (*_INTEGERS, *_LONG_INTEGERS) if target >= _COMPUTES_LONG else _INTEGERS
     return (
         (shape.opcode in _OPERATIONS or is_minimum)
-        and any(one in spelling for one in _INTEGERS)
+        and any(one in spelling for one in integers)
         and not any(one in spelling for one in _OTHERS)
     )
