@@ -408,8 +408,10 @@ class _Coalescing:
         flow = self.flow
         if len(flow.uses[number]) != 1 or constant(flow.body.instructions[number].operands[-1]) is None:
             return False
+        # `cp.async` has an offset for shared memory only
+        addressed = _ADDRESSED | {"cp"} if len(self.allocated[register]) == 1 else _ADDRESSED
         for use in self.readers[register]:
-            if flow.kinds[use].opcode not in _ADDRESSED or self.is_used_outside_address(register, use):
+            if flow.kinds[use].opcode not in addressed or self.is_used_outside_address(register, use):
                 return False
         return True
 

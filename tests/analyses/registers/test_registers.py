@@ -67,6 +67,7 @@ def left(body: str) -> list[str]:
         ("ld.u64 %d1, [%d3]; shr.u64 %d2, %d1, 32; cvt.u32.u64 %r1, %d2; popc.b32 %r2, %r1;", "ld popc"),
         ("ld.f32 %f1, [%d1]; cvt.rn.f16.f32 %h1, %f1; mov.b32 %r1, {%h1, %h1};", "ld mov"),
         ("mov.u32 %r1, %clock; mov.b32 {%h1, %h2}, %r1; add.f16 %h3, %h1, %h2;", "mov add"),
+        ("mov.u32 %r2, %tid.x; add.s32 %r1, %r2, 64; cp.async.ca.shared.global [%r1], [%d1], 4;", "mov cp"),
     ],
 )
 def test_what_machine_code_does_not_need(body: str, remain: str) -> None:
