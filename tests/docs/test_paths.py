@@ -24,7 +24,8 @@ def named(text: str) -> Iterator[str]:
         if "*" not in text[found.end() : found.end() + 2] and not re.search(r"NAME|SECTION", found[1]):
             yield found[1]
     for module in _MODULE.findall(text):
-        yield module.replace(".", "/") + ".py"
+        path = module.replace(".", "/")
+        yield f"{path}/__main__.py" if (ROOT / path).is_dir() else f"{path}.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -28,7 +28,7 @@ from tests.oracle.registers.samples import Sample
 FOLDS = 10
 COVERAGE = 0.905
 _USED = Settings(objective="l1", trees=80)
-_LIVE = Settings(trees=80)
+_LIVE = Settings(objective="l1", trees=80)
 _ERROR = Settings(objective="l2", trees=30, leaves=8, rate=0.1, least_rows=60)
 _LARGEST_ERROR = 0.7
 

@@ -50,7 +50,7 @@ def scope(usage: Usage) -> Scope:
 
 
 def proxies(usage: Usage) -> tuple[Proxy, ...]:
-    """The proxies that it orders with the generic one; () where it is no such fence."""
+    """The proxies that it orders with the generic one; () unless it is a fence of proxies."""
     if usage.opcode not in ("membar", "fence") or ".proxy" not in usage.modifiers:
         return ()
     if any(one.startswith(".tensormap") for one in usage.modifiers):
