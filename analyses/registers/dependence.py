@@ -164,7 +164,7 @@ def ends_block(spelling: str) -> bool:
                 return not _ROUNDINGS.isdisjoint(modifiers)
             if "f64" in modifiers:
                 return opcode == "rsqrt" or "approx" not in modifiers
-            return wide or "32" not in modifiers[-1]
+            return wide or not modifiers or "32" not in modifiers[-1]
         case "atom" | "red":
             is_float = any(one in ("f32", "f64") for one in modifiers)
             if "shared" in modifiers:

@@ -21,6 +21,7 @@ from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.wave import Wave
 
+_FIRST = 0.75
 _MOST_UNITS = 16
 _MOST_LANES = 1 << 11
 _MOST_CHANGES = 4
@@ -47,7 +48,7 @@ class RandomOrder(Order):
         self._random = random
 
     def turn(self, wave: Wave, groups: Groups, rank: Callable[[int], int]) -> Turn:
-        first = self._random.random() < 0.75
+        first = self._random.random() < _FIRST
         block = min(groups, key=rank) if first else self._random.choice(list(groups))
         return block, self._share(wave, groups[block])
 
@@ -86,15 +87,21 @@ class PriorityOrder(Order):
         units = self._units.get(wave)
         if units is None:
             units = self._units[wave] = self._new_units(wave)
-        there: dict[int, int] = {}
-        for block in sorted(groups, key=rank, reverse=True):
-            mask = groups[block]
-            warps = wave.full_mask(mask).reshape(-1, WARP_SIZE).any(axis=1)
-            there.update(dict.fromkeys(np.unique(units[warps]).tolist(), block))
+        there: dict[int, list[int]] = {}
+        for block in sorted(groups, key=rank):
+            warps = wave.full_mask(groups[block]).reshape(-1, WARP_SIZE).any(axis=1)
+            for unit in np.unique(units[warps]).tolist():
+                there.setdefault(unit, []).append(block)
         unit = max(there, key=self._priorities.__getitem__)
         self._change(unit)
-        block = there[unit]
+        block = self._one_of(there[unit])
         return block, part_of(wave, groups[block], np.repeat(units == unit, WARP_SIZE))
+
+    def _one_of(self, blocks: list[int]) -> int:
+        """Where lanes of a warp go on: mostly at the first block, but none of them waits for ever."""
+        if len(blocks) == 1 or self._random.random() < _FIRST:
+            return blocks[0]
+        return self._random.choice(blocks)
 
     def _new_units(self, wave: Wave) -> npt.NDArray[np.int64]:
         warps = wave.shape[0] * wave.shape[1] // WARP_SIZE
