@@ -264,7 +264,7 @@ def estimated(**fields: object) -> Estimated:
     usual = Estimated(
         "f", "k", "p", "someone/p", "nvcc", "O3", "sm_80", 10, 256, 40, 30, 30, 40, 32, 48
     )
-    return Estimated(**{**usual._asdict(), **fields})  # type: ignore[arg-type]
+    return usual._replace(**fields)
 
 
 class TestFigures:
