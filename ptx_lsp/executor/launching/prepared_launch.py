@@ -16,8 +16,9 @@ from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.launching.launch_request import launch_config_of
 from ptx_lsp.executor.launching.parameters import Value, parameters
 from ptx_lsp.executor.machine.address_resolution import Spaces
-from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.data_segment import ModuleMemory, Resident
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, bytes_of
 from ptx_lsp.executor.machine.observer import Observer, Observers
 from ptx_lsp.executor.machine.register_file import RegisterLayout
@@ -48,6 +49,10 @@ class LaunchOptions:
     observers: Sequence[Observer] = ()
     progress: Progress | None = None
     bind: Mapping[str, Opaque] = field(default_factory=dict[str, Opaque])
+    parameters: bytes | None = None
+    """The contents of parameter memory, instead of `args`."""
+    resident: Resident | None = None
+    """Memory that other launches have used; None for a new one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,26 +71,45 @@ class PreparedLaunch:
         self, module: Module, kernel: Function, options: LaunchOptions, *, is_fine: bool = False
     ) -> None:
         """`is_fine`: threads may be interrupted before each access to memory (`decode`)."""
-        self._options = options
+        self._kernel, self._options = kernel, options
         self._deadline = time.monotonic() + options.seconds
-        self._memory = memory = Memory(is_narrow=module.stated_address_size != 64)
-        self._image = ModuleMemory(module, kernel, memory, options.shared_bytes)
+        resident = options.resident or Resident(Memory(is_narrow=module.stated_address_size != 64))
+        self._memory = memory = resident.memory
+        self._image = ModuleMemory(module, kernel, resident, options.shared_bytes)
         self._observers = Observers(()) if options.check or options.observers else None
         opaque = bound(kernel, self._image, options.bind)
-        given = parameters(kernel, self._image, memory, opaque, options.args)
-        self._spaces = spaces = Spaces(memory, given, self._observers)
+        given = options.parameters
+        if given is None:
+            given = parameters(kernel, self._image, memory, opaque, options.args)
+        self._parameters = np.frombuffer(bytearray(given), np.uint8)
+        self._spaces = spaces = Spaces(memory, self._parameters.view(), self._observers)
         spaces.opaque = opaque
         self._frame = RegisterLayout()
         budget = Budget(options.limit, self._deadline)
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
-        shape = launch_config_of(
-            kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes
-        )
-        self.shape = replace(shape, workspace=_workspace(self._frame, memory))
+        self.shape = replace(self._shape(), workspace=_workspace(self._frame, memory))
         self._usages: Usages | None = None
         self._surfaces = [bytes_of(one.array) for one in opaque.values() if isinstance(one, Surface)]
         self.saved: list[tuple[Bytes, Bytes]] = []
         """All that a run may write, with copies of the contents before."""
+
+    def change(
+        self, grid: int | Sequence[int], block: int | Sequence[int], cluster: int | Sequence[int] | None,
+        given: bytes,
+    ) -> None:
+        """Prepares the kernel for another launch, with the contents of parameter memory. Raises
+        ExecutionError if the launch does not match the kernel.
+        """
+        self._options = replace(self._options, grid=grid, block=block, cluster=cluster)
+        self._deadline = time.monotonic() + self._options.seconds
+        self.shape = replace(self._shape(), workspace=self.shape.workspace)
+        self._parameters[:] = np.frombuffer(given, np.uint8)
+
+    def _shape(self) -> LaunchConfig:
+        options = self._options
+        return launch_config_of(
+            self._kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes
+        )
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
@@ -24,14 +25,24 @@ _ALIGNMENT = 16
 _FUNCTIONS = 0x4000_0000_0000
 
 
+@dataclass(frozen=True)
+class Resident:
+    """What stays from one launch to the next: memory, and the addresses that variables of a module have in
+    it, by `id(declarator)`.
+    """
+
+    memory: Memory
+    variables: dict[int, int] = field(default_factory=dict[int, int])
+
+
 class ModuleMemory:
     """Addresses of the variables that a kernel may use, by `id(declarator)`; sizes in bytes."""
 
-    def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic_bytes: int) -> None:
+    def __init__(self, module: Module, kernel: Function, resident: Resident, dynamic_bytes: int) -> None:
         self.addresses: dict[int, int] = {}
         self._placed: list[Placed] = []
         self._place_functions(module)
-        self._place_global(module, kernel, memory)
+        self._place_global(module, kernel, resident)
         shared = [v for v in _variables(module, kernel) if v.space == ".shared"]
         self.shared_bytes = self._place([v for v in shared if not _is_dynamic(v)])
         for variable in shared:
@@ -86,10 +97,13 @@ class ModuleMemory:
             end += size
         return end
 
-    def _place_global(self, module: Module, kernel: Function, memory: Memory) -> None:
-        placed: list[tuple[Variable, Bytes]] = []
+    def _place_global(self, module: Module, kernel: Function, resident: Resident) -> None:
+        memory, placed = resident.memory, list[tuple[Variable, Bytes]]()
+        self.addresses |= resident.variables
         for variable in _variables(module, kernel):
             size = occupied(variable)
+            if id(variable.declarator) in resident.variables:
+                continue
             if variable.space in (".global", ".const", ".tex") and size is not None:
                 data = _zeros(variable, size)
                 add = memory.add_constant if variable.space == ".const" else memory.add
@@ -101,6 +115,8 @@ class ModuleMemory:
                 self._initialize(module, variable, variable.declarator.initializer, data)
             if variable.space == ".const":
                 data.setflags(write=False)
+            if id(variable.declarator) in self.addresses:
+                resident.variables[id(variable.declarator)] = self.addresses[id(variable.declarator)]
 
     def _initialize(
         self, module: Module, variable: Variable, value: nodes.Expression, data: Bytes

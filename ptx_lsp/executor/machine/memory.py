@@ -85,6 +85,16 @@ class Memory:
         self._ends[region] = end
         return base
 
+    def place(self, base: int, name: str, data: Bytes) -> None:
+        """Puts `data` at an address in global memory that nothing else has."""
+        insort(self._buffers, Buffer(name, base, data), key=lambda buffer: buffer.base)
+
+    def remove(self, base: int) -> None:
+        """Takes the buffer that begins at an address away. The address is not used again."""
+        index = bisect_right(self._buffers, base, key=lambda buffer: buffer.base) - 1
+        assert self._buffers[index].base == base
+        del self._buffers[index]
+
     def heap(self, size: int) -> Heap:
         """The heap of the launch, created on first use."""
         if self._heap is None:

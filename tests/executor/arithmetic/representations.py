@@ -17,7 +17,7 @@ from ptx_lsp.executor.decoding.decode import decode
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.launching.instruction_harness import CARRY, HEADER, register_type
 from ptx_lsp.executor.machine.address_resolution import Spaces
-from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.data_segment import ModuleMemory, Resident
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
 from ptx_lsp.executor.machine.register_file import RegisterLayout
@@ -91,7 +91,7 @@ class _Executions:
         self._function = Module.parse(text).definitions["k"]
         self._instructions = list(self._function.body.instructions)
         memory, frame = Memory(), RegisterLayout()
-        image = ModuleMemory(module_of(self._function), self._function, memory, 0)
+        image = ModuleMemory(module_of(self._function), self._function, Resident(memory), 0)
         blocks = decode(self._function, frame, image, Spaces(memory, np.zeros(0, np.uint8)))
         self._steps = [step for block in blocks for step in block.steps]
         symbols = {symbol.name: symbol for symbol in self._function.body.registers}

@@ -22,7 +22,7 @@ import numpy as np
 from ptx_lsp.executor.decoding.decode import decode
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action, Control, Unsupported
-from ptx_lsp.executor.machine.data_segment import ModuleMemory
+from ptx_lsp.executor.machine.data_segment import ModuleMemory, Resident
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
@@ -83,7 +83,7 @@ def _of_point(of_point: list[str], point: Point) -> Iterator[Executed]:
     module = Module.parse("\n".join(text))
     kernel = module.definitions["k"]
     memory = Memory()
-    image = ModuleMemory(module, kernel, memory, 0)
+    image = ModuleMemory(module, kernel, Resident(memory), 0)
     spaces = Spaces(memory, np.zeros(image.parameter_bytes, np.uint8))
     frame = RegisterLayout()
     blocks = decode(kernel, frame, image, spaces)
