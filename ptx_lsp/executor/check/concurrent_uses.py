@@ -105,13 +105,28 @@ class ConcurrentUses:
                 if suspect.any():
                     rows, columns = np.nonzero(suspect)
                     yield from _astray(order, actors, rows, columns, words[rows, columns])
-        yield from self._unordered_more(order, cells, actors)
-
-    def _unordered_more(self, order: VectorClocks, cells: Cells, actors: Threads) -> Iterator[Pairs]:
         if self._crowded is None or not (crowded := self._crowded[cells]).any():
             return
         rows, columns = np.nonzero(crowded)
-        wanted = cells[rows, columns]
+        for found, words in self._listed(cells[rows, columns]):
+            suspect = thread_of(words) != actors[rows[found]]
+            found, words = found[suspect], words[suspect]
+            yield from _astray(order, actors, rows[found], columns[found], words)
+
+    def at(self, order: VectorClocks, cells: Cells) -> Iterator[tuple[Cells, Words]]:
+        """The uses of these cells that are kept: indices in `cells`, and the use of each."""
+        if not self.newest:
+            return
+        self._put_in(order)
+        for table in (self._last, self._earlier):
+            if table is not None:
+                words = table[cells]
+                found = np.flatnonzero(words)
+                yield found, words[found]
+        yield from self._listed(cells)
+
+    def _listed(self, wanted: Cells) -> Iterator[tuple[Cells, Words]]:
+        """The uses in the lists: indices in `wanted`, and the use of each."""
         by_cell = np.argsort(wanted, kind="stable")
         ordered = wanted[by_cell]
         for at, words in self._more:
@@ -122,11 +137,7 @@ class ConcurrentUses:
                 index = np.repeat(hit, counts[hit])
                 ends = np.cumsum(counts[hit])
                 place = first[index] + np.arange(index.size) - np.repeat(ends - counts[hit], counts[hit])
-                found = by_cell[place]
-                other = words[index]
-                suspect = thread_of(other) != actors[rows[found]]
-                found, other = found[suspect], other[suspect]
-                yield from _astray(order, actors, rows[found], columns[found], other)
+                yield by_cell[place], words[index]
 
     def drop(self, cells: Cells) -> None:
         """A use that comes after all of these cells' has been looked at: they need not be kept."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.wave import Wave
 
 _MOST_TURNS = 256
+_PACKED = frozenset((".f16x2", ".bf16x2", ".e4m3x4", ".e5m2x4"))
+"""The types of which each element is updated atomically by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +47,23 @@ class MemoryUse:
         """The thread of each cell."""
         return np.broadcast_to(self.threads[:, None], self.cells.shape)
 
+    @property
+    def by_element(self) -> MemoryUse:
+        """The same with a row for each element of vectors, and one cell in it: the first."""
+        each = max(1, self.elements // self.shadow.granule)
+        first = self.cells[:, ::each]
+        threads = np.repeat(self.threads, first.shape[1])
+        return replace(self, threads=threads, cells=first.reshape(-1, 1))
+
 
 def element_size(usage: Usage, access: MemoryEvent) -> int:
-    """The bytes of an element of what is accessed."""
-    count = next((int(one[2:]) for one in usage.modifiers if one in (".v2", ".v4", ".v8")), 1)
+    """The bytes of an element of what is accessed: of vectors and packed types."""
+    count = 1
+    for one in usage.modifiers:
+        if one in (".v2", ".v4", ".v8"):
+            count *= int(one[2:])
+        elif one in _PACKED and access.use == "update":
+            count *= int(one[-1])
     return access.size // count
 
 

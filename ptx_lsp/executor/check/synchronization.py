@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.races.happens_before import VectorClocks
+from ptx_lsp.executor.check.races.late_loads import Settled
 from ptx_lsp.executor.check.races.memory_order import (
     Scope,
     acquires,
@@ -26,7 +29,7 @@ from ptx_lsp.executor.machine.control import Barrier, Block, ClusterBarrier, Ste
 from ptx_lsp.executor.machine.data_segment import ModuleMemory
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.memory import Memory
-from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
 
@@ -39,6 +42,8 @@ class Synchronization(Observer):
         self._order: VectorClocks | None = None
         self._weak = weak
         self._scopes: set[Scope] = set()
+        self._strong_loads: WeakKeyDictionary[MemoryEvent, MemoryUse] = WeakKeyDictionary()
+        """Those that may take place late."""
 
     @property
     def order(self) -> VectorClocks:
@@ -55,9 +60,13 @@ class Synchronization(Observer):
             self._weak.follow(self._order)
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        self.order.now += 1
         usage = self._findings.usages.of(step)
         mask = wave.full_mask(active)
+        if self._weak is not None:
+            self._take_place(wave, self._weak.late.reach(wave, step, usage, mask))
+        self.order.now += 1
+        if self._weak is not None:
+            self._take_place(wave, self._weak.late.reach(wave, step, usage, mask))
         if is_fence(usage):
             self.order.fence(
                 self.order.threads(wave, np.flatnonzero(mask)), acquires=".release" not in usage.modifiers,
@@ -68,6 +77,21 @@ class Synchronization(Observer):
             self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
         elif usage.opcode == "bar" and ".warp" in usage.modifiers:
             self._warp(wave, step, mask)
+
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
+        if self._weak is not None:
+            self._take_place(wave, self._weak.late.use(wave, access))
+
+    def _take_place(self, wave: Wave, late: Iterable[Settled]) -> None:
+        """Late loads see the last writes, and synchronise with them."""
+        for usage, event, rows, element in late:
+            assert self._weak is not None
+            self._weak.sees_last(wave, event, rows, element)
+            use = self._strong_loads.get(event)
+            if use is not None:
+                cells = use.shadow.cells(event.offsets[rows], event.size)
+                late_use = replace(use, threads=use.threads[rows], cells=cells)
+                self._acquire_at_once(late_use.by_element, usage, is_last=True)
 
     def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         if number is None:
@@ -101,12 +125,10 @@ class Synchronization(Observer):
 
     def acquire(self, use: MemoryUse, usage: Usage) -> None:
         """Threads have accessed a location with a strong access."""
-        stale = None if self._weak is None else self._weak.stale(use.access)
-        if stale is not None:
-            use = replace(use, threads=use.threads[~stale], cells=use.cells[~stale])
         if use.access.use != "write":
-            locations = use.shadow.locations(use.cells[:, 0])
-            self.order.acquire(use.threads, locations, fence=not acquires(usage), scope=use.scope)
+            if self._weak is not None:
+                self._strong_loads[use.access] = use
+            self._acquire_at_once(use.by_element, usage)
 
     def release(self, use: MemoryUse, usage: Usage) -> None:
         """Threads have written there with a strong access. Atomic operations are sequential and continue
@@ -114,19 +136,31 @@ class Synchronization(Observer):
         """
         gives = self.order.gives(use.threads, fence=not releases(usage))
         if use.access.use != "update":
-            self._release_at_once(use, usage)
-        if use.access.use != "update" or not gives:
+            self._release_at_once(use.by_element, usage)
             return
+        if not gives:
+            return
+        use = use.by_element
         for turn in turns(use.cells[:, 0]):
             each = replace(use, threads=use.threads[turn], cells=use.cells[turn])
-            self.acquire(each, usage)
+            self._acquire_at_once(each, usage)
             self._release_at_once(each, usage)
+
+    def _acquire_at_once(self, use: MemoryUse, usage: Usage, *, is_last: bool = False) -> None:
+        """`is_last`: what was written last has been read, in any case."""
+        locations = use.shadow.locations(use.cells[:, 0])
+        if self._weak is not None and not is_last:
+            locations = self._weak.locations(use.access, max(use.elements, use.shadow.granule), locations)
+        self.order.acquire(use.threads, locations, fence=not acquires(usage), scope=use.scope)
 
     def _release_at_once(self, use: MemoryUse, usage: Usage) -> None:
         places, inverse = np.unique(use.cells[:, 0], return_inverse=True)
+        before = use.shadow.locations(places)
+        if self._weak is not None:
+            self._weak.replaced(use.access, places * use.shadow.granule, before)
         numbers = self.order.release(
-            use.threads, use.shadow.locations(places), inverse, fence=not releases(usage),
-            update=use.access.use == "update", scope=use.scope,
+            use.threads, before, inverse, fence=not releases(usage), update=use.access.use == "update",
+            scope=use.scope,
         )
         use.shadow.set_locations(places, numbers)
 

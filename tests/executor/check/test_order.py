@@ -28,6 +28,8 @@ class Reference:
         self.pending: list[Clock] = [[0] * KNOWN for _ in range(THREADS)]
         self.fenced = [0] * THREADS
         self.released: dict[int, Clock] = {}
+        self.first: dict[int, int] = {}
+        """Who was the first to release there: its later writes continue that."""
 
     def full(self, thread: int, now: int) -> Clock:
         clock = list(self.clocks[thread])
@@ -54,12 +56,14 @@ class Reference:
             into[at] = max(into[at], time)
 
     def release(self, thread: int, place: int, now: int, *, fence: bool, update: bool) -> None:
-        if not update:
+        if not update and self.first.get(place) != thread:
             self.released.pop(place, None)
+            self.first.pop(place, None)
         upto = self.fenced[thread] if fence else now
         if upto:
             before = self.released.get(place, [0] * KNOWN)
             self.released[place] = _most(before, self.full(thread, upto))
+            self.first.setdefault(place, thread)
 
     def acquire(self, thread: int, place: int, *, fence: bool) -> None:
         if place in self.released:
@@ -122,6 +126,8 @@ def test_vector_clocks(seed: int) -> None:
                 reference.fence(thread, now, acquires=acquires, releases=releases)
             case 5 | 6:
                 fence, update = random.random() < 0.5, random.random() < 0.5
+                thread = random.randrange(0, THREADS, 40)  # often the same one
+                numbers = np.array([thread])
                 before = np.array([places.get(place, 0)], np.int32)
                 after = order.release(numbers, before, at, fence=fence, update=update)
                 places[place] = int(after[0])

@@ -9,8 +9,9 @@
 3. A release is a write with `.release` or `.acq_rel`, or a strong write after a fence, which releases what
    was done before the fence. An acquire is a read with `.acquire` or `.acq_rel`, or a strong read before a
    fence, which takes effect there. An acquire read of a location synchronises with the release writes to it.
-   Atomic operations continue the release sequence, even those of one instruction, in thread order. Fences and
-   accesses hold for the threads of their scope (`released.py`).
+   Atomic operations continue the release sequence, even those of one instruction, in thread order, and so do
+   strong writes of the thread that has released. Fences and accesses hold for the threads of their scope
+   (`released.py`).
    A `fence.sc` comes before or after every other one whose scope includes its thread, which counts where
    `sequential` is asked for.
 4. The effects of a thread's asynchronous operations are named by the time at which they began. They happen
@@ -113,10 +114,15 @@ class VectorClocks(Knowledge):
         """A strong write of each thread to `locations[places]`; the numbers that `locations` have then.
 
         `fence`: it releases what was done before the last fence only. `update`: what was released there
-        stays.
+        stays. So does what the same thread has released there.
         """
+        if self._sequential is not None:  # loads may still see what was there before
+            locations = self._released.copied(locations)
+        writers = np.zeros(locations.shape, np.int64)
+        writers[places] = threads
         if not update:
-            self._released.clear(locations)
+            self._released.clear(locations[~self._released.is_of(locations, writers)])
+        signed = np.zeros(locations.shape, np.bool_)
         for one in self._scopes:
             if one > scope:
                 break
@@ -127,10 +133,12 @@ class VectorClocks(Knowledge):
             wanted = np.zeros(locations.shape, np.bool_)
             wanted[places[gives]] = True
             locations = self._released.numbered(locations, wanted)
+            signed |= wanted
             giving = threads[gives]
             self._released.give(
                 one, locations[places[gives]], self._rows(giving, upto[gives]), self._group(one, giving)
             )
+        self._released.sign(locations[signed], writers[signed])
         return locations
 
     def gives(self, threads: Threads, *, fence: bool) -> bool:

@@ -32,6 +32,8 @@ class Knowledge:
         """For each thread the time up to which it knows its whole block."""
         self._floors: WeakKeyDictionary[Wave, int] = WeakKeyDictionary()
         self._numbers: WeakKeyDictionary[Wave, Threads] = WeakKeyDictionary()
+        self._lane: Threads = np.zeros(self._threads, np.int64)
+        """The lane of each thread in its wave."""
         self._warps: Times | None = None
         """For each thread what it knows of the lanes of its warp."""
         self._known: Times | None = None
@@ -51,7 +53,12 @@ class Knowledge:
         numbers = self._numbers.get(wave)
         if numbers is None:
             numbers = self._numbers[wave] = self._everybody(wave).reshape(-1)
+            self._lane[numbers] = np.arange(numbers.size)
         return numbers if lanes is CurrentStep.of(wave).every_lane else numbers.take(lanes)
+
+    def come_later(self, threads: Threads, others: Threads) -> Bools:
+        """Whether threads come after others where one instruction makes them take turns."""
+        return self._lane[self.thread(threads)] > self._lane[self.thread(others)]
 
     def floor(self, wave: Wave) -> int:
         """The time up to which all threads of a wave know what their own blocks have done."""

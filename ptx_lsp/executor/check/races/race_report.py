@@ -31,6 +31,19 @@ class RaceReport:
         self, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int, other: int, done: str
     ) -> None:
         """Some of the threads use what thread or copy `other` has `done` at a line."""
+        self._pair("race", "without synchronization", wave, step, use, wrong, line, other, done)
+
+    def incoherent(
+        self, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int, other: int
+    ) -> None:
+        """Some of the threads read with `.nc` what thread or copy `other` has written at a line."""
+        end = "in the same launch; `.nc` is for memory that the kernel does not write"
+        self._pair("incoherent-load", end, wave, step, use, wrong, line, other, "written")
+
+    def _pair(
+        self, kind: str, end: str, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int,
+        other: int, done: str,
+    ) -> None:
         where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
         began, thread = divmod(other, _threads(wave.launch))
         lane = lane_of(wave.launch, thread)
@@ -38,9 +51,9 @@ class RaceReport:
         by = f"block {lane.block}, thread {lane.thread}"
         how = f"by the copy that {by} began at line {line}" if began else f"at line {line} by {by}"
         name = _named(where.name, use.access)
-        message = f"{own} {name} at address {where.address:#x}, {done} {how}, without synchronization"
+        message = f"{own} {name} at address {where.address:#x}, {done} {how}, {end}"
         self._findings.add(
-            "race", message, wave, step, use.access.lanes[wrong], space=use.access.space,
+            kind, message, wave, step, use.access.lanes[wrong], space=use.access.space,
             address=where.address, variable=where.name, other_line=line, other_lane=lane,
         )
 

@@ -4,14 +4,16 @@
    others are weak, and so is the initialisation of an mbarrier. Which strong accesses are strong for each
    other: see `strong_kinds.py`.
 2. Two accesses of two threads to a byte, one of which writes, and which are not both strong for each other,
-   are a race where neither happens before the other (`VectorClocks`). `cp.async` writes when it begins: what
-   reads too early is found by `UninitializedMemory`.
+   are a race where neither happens before the other (`VectorClocks`), unless the first is a strong write that
+   a strong read has observed which happens before the second. `cp.async` writes when it begins: what reads
+   too early is found by `UninitializedMemory`.
 3. Bulk and tensor copies, and asynchronous stores that complete on an mbarrier, are separate acts: they begin
    after everything that their thread knows then. No thread knows of them before they are complete, not even
    their own. Their reductions are strong. What threads have written and a copy reads, as data or as its
    tensor map, must be fenced (`proxies.py`).
 4. Weak writes of what an earlier one has written, and those of one instruction that all write the same, are
    one write by several threads (`Rewrites`).
+5. `ld.global.nc` may not read what the launch has written, however it is ordered.
 """
 
 from __future__ import annotations
@@ -120,6 +122,8 @@ class Races(Observer):
             use = replace(use, same=unchanged(wave, step, use))
         if strong and access.by == "thread":
             self._synchronization.acquire(use, usage)
+        if ".nc" in usage.modifiers:
+            self._against_all_writes(wave, step, use)
         if access.by == "copy" and not use.writes:
             self._fenced(wave, step, use, ".shared" if access.space == ".shared" else ".global")
         self._compare(wave, step, use, floor)
@@ -219,10 +223,20 @@ class Races(Observer):
                 suspect &= self._accesses.not_for_each_other(
                     self.order, kind, use.actors[pairs.rows], pairs.others, pairs.times
                 )
+            if uses is use.shadow.strong_writes and suspect.any():
+                suspect[suspect] = ~self._observed(use, Pairs(*(one[suspect] for one in pairs)))
             if suspect.any():
                 self._tell(wave, step, use, Pairs(*(one[suspect] for one in pairs)), done)
         if use.writes and not use.strong and use.same is None and use.access.by == "thread":
             uses.drop(use.cells)
+
+    def _observed(self, use: MemoryUse, pairs: Pairs) -> Bools:
+        """Whether the strong writes of pairs come before the use, because they have been observed."""
+        shadow = use.shadow
+        return self._accesses.observed(
+            self.order, (shadow.strong_reads, shadow.strong_writes), use.cells[pairs.rows, pairs.columns],
+            use.actors[pairs.rows], pairs.others, pairs.times,
+        )
 
     def _against_rewrites(self, wave: Wave, step: Step, use: MemoryUse, rewrites: Rewrites) -> None:
         """A write that changes something, against all that wrote what stood there."""
@@ -259,6 +273,17 @@ class Races(Observer):
                 line = int(self._accesses.lines(times[bad : bad + 1])[0])
                 self._report.missing_fence(wave, step, use, lanes, line, int(others[bad]), proxy)
 
+    def _against_all_writes(self, wave: Wave, step: Step, use: MemoryUse) -> None:
+        """Sentence 5."""
+        words = [] if use.shadow.write is None else [use.shadow.write[use.cells]]
+        for one in words + use.shadow.strong_writes.last(self.order, use.cells):
+            wrong: Bools = np.asarray((one != 0).any(axis=1), np.bool_)
+            if wrong.any():
+                other = one[one != 0][:1]
+                line = int(self._accesses.lines(time_of(other))[0])
+                self._report.incoherent(wave, step, use, wrong, line, int(thread_of(other)[0]))
+                return
+
     def _tell(self, wave: Wave, step: Step, use: MemoryUse, pairs: Pairs, done: str) -> None:
         lines = self._accesses.lines(pairs.times)
         for line in np.unique(lines).tolist():
@@ -271,7 +296,10 @@ class Races(Observer):
 
     def _record(self, step: Step, use: MemoryUse) -> None:
         now, shadow = self.order.now, use.shadow
-        self._accesses.note(now, step.line, kind_of(use.scope, use.elements) if use.strong else 0)
+        self._accesses.note(
+            now, step.line, kind_of(use.scope, use.elements) if use.strong else 0,
+            observes=use.strong and use.access.use != "write",
+        )
         if use.strong:
             uses = shadow.strong_writes if use.writes else shadow.strong_reads
             uses.add(self.order, use.cells, use.threads, now)

@@ -4,7 +4,9 @@
    (`VectorClocks`), once for each scope that the kernel uses: what a release gives to the threads of its
    scope it also gives to those of the smaller ones.
 2. What was released for a scope holds for the group of its thread: the block, the cluster, all.
-3. Where several groups have released something for one scope at one location, it holds for all.
+3. A location has the number of the first thread that has released there; a later release by another thread
+   takes its place only if it does not continue the first one.
+4. Where several groups have released something for one scope at one location, it holds for all.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ class Released:
         self._of = {scope: _Rows(columns) for scope in scopes}
         self._size = self._count = 1
         self._most = max(2, _MOST_RELEASED // columns)
+        self._first: Threads = np.full(1, -1, np.int64)
 
     def widen(self, more: int) -> None:
         """More columns."""
@@ -63,8 +66,24 @@ class Released:
         if self._count > self._size:
             for one in self._of.values():
                 one.grow(2 * self._count - self._size)
+            self._first = np.pad(self._first, (0, 2 * self._count - self._size), constant_values=-1)
             self._size = 2 * self._count
         return locations
+
+    def copied(self, locations: Times) -> Times:
+        """New numbers for locations, with the same knowledge; past the limit the same."""
+        at = np.flatnonzero((locations > 0) & (locations < self._most - 1))
+        if not at.size or self._count + at.size >= self._most:
+            return locations
+        wanted = np.zeros(locations.shape, np.bool_)
+        wanted[at] = True
+        new = self.numbered(np.where(wanted, 0, locations), wanted)
+        for one in self._of.values():
+            one.rows[new[at]] = one.rows[locations[at]]
+            one.lowest[new[at]] = one.lowest[locations[at]]
+            one.highest[new[at]] = one.highest[locations[at]]
+        self._first[new[at]] = self._first[locations[at]]
+        return new
 
     def clear(self, locations: Times) -> None:
         """Clears the released knowledge of locations."""
@@ -73,6 +92,16 @@ class Released:
             for one in self._of.values():
                 one.rows[own] = 0
                 one.lowest[own], one.highest[own] = _NO_GROUP, -1
+            self._first[own] = -1
+
+    def is_of(self, locations: Times, threads: Threads) -> Bools:
+        """Whether the first release at locations is that of threads (item 3)."""
+        return self._first[locations] == threads
+
+    def sign(self, locations: Times, threads: Threads) -> None:
+        """Threads have released at locations."""
+        new = self._first[locations] < 0
+        self._first[locations[new]] = threads[new]
 
     def give(self, scope: Scope, locations: Times, rows: Times, groups: Threads) -> None:
         """Threads of groups release their knowledge."""
