@@ -57,6 +57,7 @@ def _launched(request: Request, options: Options) -> Launched:
     from ptx_lsp.executor import ExecutionError, launch
     from ptx_lsp.executor.instrumentation.profile import Profile
     from ptx_lsp.executor.launching.launch import LIMIT
+    from ptx_lsp.executor.machine.console import to_standard_output
     from ptx_lsp.executor.machine.observer import Observer
 
     arguments = [argument(spec, request.seed) for spec in request.specs]
@@ -65,6 +66,7 @@ def _launched(request: Request, options: Options) -> Launched:
     expected = expectations(options.expect, request.names, arguments, bind)
     trace, profile = _trace(request, options), Profile() if options.profile else None
     observers: list[Observer] = [one for one in (trace, profile) if one is not None]
+    printed: list[str] = []
     try:
         with progress(request.entry, options) as advance:
             findings = launch(
@@ -74,12 +76,14 @@ def _launched(request: Request, options: Options) -> Launched:
                 limit=LIMIT if request.limit is None else request.limit,
                 seconds=float("inf") if request.seconds is None else request.seconds,
                 observers=observers, progress=advance, bind=bind,
+                console=printed.append if options.format == "json" else to_standard_output,
             )
     except ExecutionError as error:
-        return Launched(request, error, error.findings, wanted, trace, profile)
+        text = "".join(printed)
+        return Launched(request, error, error.findings, wanted, trace, profile, console=text)
     save(wanted)
     found = differences(expected, options.rtol, options.atol)
-    return Launched(request, None, findings, wanted, trace, profile, tuple(found))
+    return Launched(request, None, findings, wanted, trace, profile, tuple(found), "".join(printed))
 
 
 def _trace(request: Request, options: Options) -> Trace | None:

@@ -37,6 +37,8 @@ class Launched:
     profile: Profile | None = None
     differences: tuple[Difference, ...] = ()
     """The buffers that differ from what `--expect` names."""
+    console: str = ""
+    """The output of the kernel, if it is part of the report."""
 
     @property
     def is_good(self) -> bool:
@@ -78,6 +80,7 @@ def as_json(launched: Launched) -> Json:
         "status": "failed" if error is not None else "done",
         "error": None if error is None else _finding_json(of_error(error)),
         "findings": [_finding_json(one) for one in launched.findings],
+        "console": launched.console,
         "outputs": [_output_json(one) for one in launched.outputs] if error is None else [],
     }
     if launched.differences:

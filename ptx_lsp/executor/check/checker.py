@@ -11,6 +11,7 @@ from ptx_lsp.executor.check.cluster import EarlyArrivals
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
 from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.heap import HeapUse
 from ptx_lsp.executor.check.members import Members
 from ptx_lsp.executor.check.memory import UninitializedMemory
 from ptx_lsp.executor.check.mismatch import BarrierMismatch
@@ -48,6 +49,7 @@ class Checker(Observers):
             UninitializedRegisters(self._findings),
             UninitializedMemory(self._findings, variables),
             VariableBounds(self._findings, variables),
+            HeapUse(self._findings),
             DivisionByZero(self._findings),
             Divergence(self._findings, rounds),
             BarrierMismatch(self._findings),

@@ -6,24 +6,21 @@ Memory Allocation and Operations", "Formatted Output", "Assertion") and by the d
 
 from __future__ import annotations
 
-import re
-import struct
-import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.decoding.formatted_output import Arguments, formatted
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.wave import Wave
 
 Words = npt.NDArray[np.uint64]
 _HEAP_BYTES = 8 << 20
-_ALIGNMENT = 16
-_DIRECTIVE = re.compile(r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t)?([diouxXcsfFeEgGaAp%])")
-_LONG = ("l", "ll", "j", "z", "t")
+_USUAL_LENGTH = 1 << 12
 
 
 class Provided:
@@ -78,74 +75,47 @@ class _Threads:
 
     def text(self, at: int, address: int) -> str:
         """A string that ends with a zero."""
+        buffer = self.spaces.memory.find(address)
+        if buffer is not None:
+            first = address - buffer.base
+            text, zero, _ = buffer.data[first : first + _USUAL_LENGTH].tobytes().partition(b"\0")
+            if zero:
+                return text.decode(errors="replace")
         found = bytearray()
-        while True:
-            byte = self.bytes(at, address + len(found), 1)
-            if byte == b"\0":
-                return found.decode(errors="replace")
+        while (byte := self.bytes(at, address + len(found), 1)) != b"\0":
             found += byte
+        return found.decode(errors="replace")
 
 
 def _allocate(threads: _Threads, arguments: list[Words]) -> Words:
     """Memory of the heap, 8 MB; a null pointer where it has no more."""
-    heap = threads.spaces.memory.heap(_HEAP_BYTES)
-    sizes = np.minimum(arguments[0], np.uint64(_HEAP_BYTES)) + np.uint64(_ALIGNMENT - 1)
-    sizes = np.maximum(sizes & ~np.uint64(_ALIGNMENT - 1), np.uint64(_ALIGNMENT))
-    ends = np.cumsum(sizes) + np.uint64(heap.used)
-    fits = ends <= np.uint64(_HEAP_BYTES)
-    heap.used = int(ends[fits].max(initial=heap.used))
-    return np.where(fits, np.uint64(heap.base) + ends - sizes, np.uint64(0))
+    return threads.spaces.memory.heap(_HEAP_BYTES).allocate(arguments[0])
 
 
 def _free(threads: _Threads, arguments: list[Words]) -> Words:
-    """Memory is not used again, so that what uses it too late finds what it left."""
+    heap = threads.spaces.memory.heap(_HEAP_BYTES)
+    for at, address in enumerate(arguments[0].tolist()):
+        problem = heap.free(address)
+        if problem:
+            raise ExecutionError(problem, "heap", lanes=threads.wave.thread_ids(threads.mask(at)))
     return np.zeros(arguments[0].shape, np.uint64)
 
 
 def _print(threads: _Threads, arguments: list[Words]) -> Words:
-    """To the standard output, thread by thread."""
+    """To the console, thread by thread; the numbers of arguments, and -1 for a format that is a null pointer.
+    """
     counts: list[int] = []
+    formats: dict[int, str] = {}
     for at, (format_at, values_at) in enumerate(zip(*(one.tolist() for one in arguments), strict=True)):
-        text, count = _formatted(threads, at, threads.text(at, format_at), values_at)
-        sys.stdout.write(text)
-        counts.append(count)
-    return np.array(counts, np.uint64)
-
-
-def _formatted(threads: _Threads, at: int, form: str, address: int) -> tuple[str, int]:
-    """The text, and how many arguments it took: they lie one behind the other, each aligned to its size."""
-    count = 0
-
-    def take(size: int) -> bytes:
-        nonlocal address, count
-        address = -(-address // size) * size + size
-        count += 1
-        return threads.bytes(at, address - size, size)
-
-    def number(size: int) -> int:
-        return int.from_bytes(take(size), "little", signed=True)
-
-    def replaced(found: re.Match[str]) -> str:
-        flags, width, precision, length, kind = found.groups(default="")
-        if kind == "%":
-            return "%"
-        width = str(number(4)) if width == "*" else width
-        precision = str(number(4)) if precision == "*" else precision
-        style = "%" + flags + width + (f".{precision}" if precision else "")
-        size = 8 if length in _LONG or kind in "sp" else 4
-        if kind in "fFeEgGaA":
-            (value,) = struct.unpack("<d", take(8))
-            return (style + kind) % value if kind not in "aA" else float(value).hex()
-        if kind == "s":
-            return (style + "s") % threads.text(at, number(8) % 2**64)
-        value = number(size)
-        if kind == "p":
-            return f"{value % 2**64:#x}"
-        if kind == "c":
-            return (style + "s") % chr(value & 0xFF)
-        return (style + kind) % (value if kind in "di" else value % 2 ** (8 * size))
-
-    return _DIRECTIVE.sub(replaced, form), count
+        if not format_at:
+            counts.append(-1)
+            continue
+        if format_at not in formats:
+            formats = {format_at: threads.text(at, format_at)}
+        given = Arguments(values_at, partial(threads.bytes, at))
+        threads.spaces.console(formatted(formats[format_at], given, partial(threads.text, at)))
+        counts.append(given.count)
+    return np.array(counts, np.int64).view(np.uint64)
 
 
 def _fail(threads: _Threads, arguments: list[Words]) -> Words:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,7 +67,8 @@ class _Runs:
     """The runs of a kernel, each from the same contents of memory. What kernels print is shown once."""
 
     def __init__(self, module: Module, kernel: Function, options: LaunchOptions) -> None:
-        self._module, self._kernel, self._options = module, kernel, options
+        self._module, self._kernel = module, kernel
+        self._options, self._console = replace(options, console=self._print), options.console
         self._known: dict[bool, PreparedLaunch] = {}
         self._is_first = True
 
@@ -110,9 +109,13 @@ class _Runs:
     def _run(self, schedule: Schedule, *observers: Observer) -> tuple[Run, PreparedLaunch]:
         prepared = self._prepared(is_fine=schedule.seed != 0)
         prepared.restore()
-        with nullcontext() if self._is_first else redirect_stdout(io.StringIO()):
-            self._is_first = False
-            return prepared.run(schedule, *observers), prepared
+        run = prepared.run(schedule, *observers)
+        self._is_first = False
+        return run, prepared
+
+    def _print(self, text: str) -> None:
+        if self._is_first:
+            self._console(text)
 
 
 def _compare(

@@ -12,6 +12,7 @@ from ptx_lsp.containers.registry import read_address
 from ptx_lsp.executor.launching.explore import explore
 from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
+from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.texture import Opaque
@@ -41,6 +42,7 @@ def launch(
     observers: Sequence[Observer] = (),
     progress: Progress | None = None,
     bind: Mapping[str, Opaque] | None = None,
+    console: Console = to_standard_output,
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path, which may be that of a member of a
     container: `libfoo.so!3:sm_90`.
@@ -60,8 +62,9 @@ def launch(
     `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included.
 
     `progress` is called periodically with the number of finished blocks, of all blocks, and of executed
-    instructions. With `check`, the findings are returned, without duplicates in the order in which they
-    occurred. If the kernel fails, the ExecutionError has them, with the failure last.
+    instructions, `console` with what threads print, which by default goes to the standard output. With
+    `check`, the findings are returned, without duplicates in the order in which they occurred. If the kernel
+    fails, the ExecutionError has them, with the failure last.
     """
     if shared_bytes < 0:
         raise ExecutionError(f"cannot allocate {shared_bytes} bytes of shared memory", "launch")
@@ -73,7 +76,7 @@ def launch(
         raise ExecutionError(message, "launch")
     options = LaunchOptions(
         grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or seeds > 0, weak, observers,
-        progress, bind or {},
+        progress, bind or {}, console,
     )
     if seeds:
         return explore(module, kernel, options, seed, seeds)

@@ -16,6 +16,7 @@ from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.launching.launch_request import launch_config_of
 from ptx_lsp.executor.launching.parameters import Value, parameters
 from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.data_segment import ModuleMemory, Resident
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
@@ -49,6 +50,7 @@ class LaunchOptions:
     observers: Sequence[Observer] = ()
     progress: Progress | None = None
     bind: Mapping[str, Opaque] = field(default_factory=dict[str, Opaque])
+    console: Console = to_standard_output
     parameters: bytes | None = None
     """The contents of parameter memory, instead of `args`."""
     resident: Resident | None = None
@@ -84,6 +86,7 @@ class PreparedLaunch:
         self._parameters = np.frombuffer(bytearray(given), np.uint8)
         self._spaces = spaces = Spaces(memory, self._parameters.view(), self._observers)
         spaces.opaque = opaque
+        spaces.console = options.console
         self._frame = RegisterLayout()
         budget = Budget(options.limit, self._deadline)
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)

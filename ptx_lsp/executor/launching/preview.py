@@ -100,6 +100,8 @@ class KernelPreview:
     lanes: tuple[Lane, ...] = ()
     values: tuple[LaneValues, ...] = ()
     instructions: int = 0
+    console: str = ""
+    """The output of the kernel."""
 
 
 @lru_cache(maxsize=256)
@@ -264,23 +266,27 @@ def _kernel(
     ]
     text = module.document.source.text + "\n"
     seen = LastValues()
+    printed: list[str] = []
     try:
         findings = launch(
             text, entry=comment.entry, grid=comment.grid, block=comment.block, args=arguments,
             shared_bytes=comment.shared_bytes, cluster=comment.cluster or None, seed=comment.seed,
             limit=limit, seconds=seconds, check=check, observers=[seen], bind=bind,
+            console=printed.append,
         )
     except ExecutionError as error:
         message = str(error).removeprefix(f"line {error.line}: ")
         return replace(
             _failed(made, message), problem_line=error.line, kind=error.kind, findings=error.findings,
             lanes=tuple(error.lanes), values=seen.values, instructions=seen.instructions,
+            console="".join(printed),
         )
     buffers = tuple(
         _buffer(name, spec, old.reshape(-1), new.reshape(-1), seen) for name, spec, old, new in kept
     )
     return replace(
-        made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions
+        made, buffers=buffers, findings=findings, values=seen.values, instructions=seen.instructions,
+        console="".join(printed),
     )
 
 

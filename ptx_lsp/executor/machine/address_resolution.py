@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Kind
 from ptx_lsp.executor.machine.memory import (
@@ -73,6 +74,8 @@ class Spaces:
         """None: loads see what was written last."""
         self.opaque: dict[int, Opaque] = {}
         """Textures, samplers and surfaces by their handles."""
+        self.console: Console = to_standard_output
+        """Receives what threads print."""
         parameters.setflags(write=False)
 
     def resolve(

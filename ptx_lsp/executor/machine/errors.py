@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
-    "mbarrier", "divergent", "tensor-memory",
+    "mbarrier", "divergent", "tensor-memory", "heap",
 ]
 
 
@@ -26,10 +26,10 @@ _NOTES = frozenset(("division-by-zero", "schedule-dependent"))
 class Finding:
     """Something wrong with a kernel, seen in one launch.
 
-    `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `division-by-zero`, `race`,
-    `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`, `cp.async-not-waited`,
-    `tcgen05-not-waited`, `early-arrival`, `missing-proxy-fence`, `incoherent-load`, `noreturn`,
-    `undescribed-callee`, `schedule-dependent`, or that of an ExecutionError.
+    `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `use-after-free`,
+    `division-by-zero`, `race`, `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`,
+    `cp.async-not-waited`, `tcgen05-not-waited`, `early-arrival`, `missing-proxy-fence`, `incoherent-load`,
+    `noreturn`, `undescribed-callee`, `schedule-dependent`, or that of an ExecutionError.
     `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the
     first threads concerned, at most 32, and `count` is how many there were. `address` is in the state space
     `space`, `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.heap import Heap
 
 Bytes = npt.NDArray[np.uint8]
 Addresses = npt.NDArray[np.uint64]
@@ -41,14 +42,6 @@ class Buffer:
     name: str
     base: int
     data: Bytes
-
-
-@dataclass(eq=False)
-class Heap:
-    """Memory that threads allocate, from `base` on: how many bytes are used."""
-
-    base: int
-    used: int = 0
 
 
 class Memory:
@@ -98,8 +91,12 @@ class Memory:
     def heap(self, size: int) -> Heap:
         """The heap of the launch, created on first use."""
         if self._heap is None:
-            self._heap = Heap(self.add("heap", np.zeros(size, np.uint8)))
+            self._heap = Heap(self.add("heap", np.zeros(size, np.uint8)), size)
         return self._heap
+
+    def heap_at(self, base: int) -> Heap | None:
+        """The heap, if it begins there."""
+        return self._heap if self._heap is not None and self._heap.base == base else None
 
     def snapshot(self) -> list[tuple[Bytes, Bytes]]:
         """The writable buffers, each with a copy of its contents."""
@@ -108,7 +105,7 @@ class Memory:
     def reset_heap(self) -> None:
         """Nothing is allocated."""
         if self._heap is not None:
-            self._heap.used = 0
+            self._heap.reset()
 
     def find(self, address: int) -> Buffer | None:
         """The buffer at an address."""

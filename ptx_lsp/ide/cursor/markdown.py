@@ -13,10 +13,10 @@ def code(text: str) -> str:
     return f"{ticks}{blank}{text}{blank}{ticks}"
 
 
-def fenced(text: str) -> str:
-    """PTX text as a code block with a fence that its comments do not contain."""
+def fenced(text: str, language: str = "ptx") -> str:
+    """Text as a code block with a fence that it does not contain."""
     fence = _more_ticks(text, 3)
-    return f"{fence}ptx\n{text}\n{fence}"
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def listed(lines: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptx_lsp.ide.cursor.markdown import code, listed, paragraphs
+from ptx_lsp.ide.cursor.markdown import code, fenced, listed, paragraphs
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
@@ -13,6 +13,8 @@ _LONGEST = 200_000
 """A hover launches only kernels of files up to this many bytes."""
 _MOST = 4
 _SECONDS = 0.2
+_SHOWN = 1000
+"""Characters of what a kernel prints."""
 _LIMIT = 1 << 12
 """Steps per wave: longer launches are left to the panel."""
 
@@ -50,5 +52,6 @@ def _launched(data: bytes, name: str) -> str:
             f"{code(', '.join(buffer.before))} → {code(', '.join(buffer.after))}"
             for buffer in one.buffers
         ]
-        parts.append(paragraphs([head, listed(rows)]))
+        printed = f"Output:\n\n{fenced(one.console[:_SHOWN].rstrip(), 'text')}" if one.console else ""
+        parts.append(paragraphs([head, listed(rows), printed]))
     return paragraphs(parts)

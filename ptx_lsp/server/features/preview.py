@@ -63,6 +63,7 @@ def preview(view: View, asked: object) -> Json:
             for value in one.values
         ],
         "instructions": one.instructions,
+        "console": one.console,
         "findings": [
             {"kind": finding.kind, "message": finding.message, "line": finding.line - 1}
             for finding in one.findings
