@@ -47,7 +47,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "well_formed asynchronous",
     ),
     "ptx_lsp.executor": (
-        "arithmetic",
+        "arithmetic descriptors",
         "machine",
         "instructions",
         "asynchronous matrices instrumentation",

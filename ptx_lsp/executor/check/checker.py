@@ -22,6 +22,7 @@ from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.synchronization import Synchronization
+from ptx_lsp.executor.check.tensor_memory import TensorAccesses
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.check.waits import Waits
 from ptx_lsp.executor.instrumentation.usage import Usages
@@ -61,6 +62,7 @@ class Checker(Observers):
             synchronization,
             *(() if self.weak is None else (self.weak,)),
             Races(RaceReport(self._findings, variables), synchronization),
+            TensorAccesses(self._findings, synchronization),
         ))
 
     @property

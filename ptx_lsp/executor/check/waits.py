@@ -1,4 +1,4 @@
-"""Asynchronous accesses to Tensor Memory for which nobody has waited (`tensor_memory/hazards.py`)."""
+"""Things with an undefined result that instructions themselves recognise (`Spaces.misused`)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,14 @@ from ptx_lsp.executor.machine.memory import (
     Memory,
     Space,
 )
-from ptx_lsp.executor.machine.observer import CurrentStep, MemoryEvent, Observer, Use, per_lane
+from ptx_lsp.executor.machine.observer import (
+    CurrentStep,
+    MemoryEvent,
+    Observer,
+    TensorUse,
+    Use,
+    per_lane,
+)
 from ptx_lsp.executor.machine.observer import Indices as Lanes
 from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.executor.machine.wave import Wave
@@ -154,6 +161,18 @@ class Spaces:
         step = CurrentStep.of(wave).step
         if self.observer is not None and step is not None:
             self.observer.accessed(wave, step, access)
+
+    def tell_tensor(self, wave: Wave, uses: list[TensorUse]) -> None:
+        """Reports accesses to Tensor Memory."""
+        step = CurrentStep.of(wave).step
+        if self.observer is not None and step is not None:
+            self.observer.used_tensor_memory(wave, step, uses)
+
+    def misused(self, wave: Wave, kind: str, message: str, lanes: Lanes) -> None:
+        """Reports something with an undefined result that does not fail."""
+        step = CurrentStep.of(wave).step
+        if self.observer is not None and step is not None:
+            self.observer.misused(wave, step, kind, message, lanes)
 
     def _tell(
         self, observer: Observer, wave: Wave, found: list[tuple[ResolvedAddress, Bools | None]],

@@ -46,6 +46,25 @@ class MemoryEvent:
     by: Actor = "thread"
 
 
+@dataclass(frozen=True)
+class TensorUse:
+    """An access to the Tensor Memory of a block of the wave: `count` columns from `first` on, and of them the
+    `groups` of lanes (bit n: lanes 16n to 16n + 15).
+
+    `lane` is the first one of the warp, or the thread that begins the operation (flat). `name` is the matrix
+    of an operation, "" for loads and stores.
+    """
+
+    lane: int
+    block: int
+    groups: int
+    first: int
+    count: int
+    name: str = ""
+    reads: bool = False
+    writes: bool = False
+
+
 class Observer:
     """Called for events of an execution. Lanes are masks of a wave: None for all of its threads."""
 
@@ -65,6 +84,9 @@ class Observer:
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         """Called when an instruction accesses memory within bounds, before it writes."""
+
+    def used_tensor_memory(self, wave: Wave, step: Step, uses: Sequence[TensorUse]) -> None:
+        """Called when an instruction uses Tensor Memory, or gives columns back."""
 
     def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         """Called after an instruction completes; not called for branches, exits and barriers."""
@@ -123,6 +145,10 @@ class Observers(Observer):
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         for one in self._observers:
             one.accessed(wave, step, access)
+
+    def used_tensor_memory(self, wave: Wave, step: Step, uses: Sequence[TensorUse]) -> None:
+        for one in self._observers:
+            one.used_tensor_memory(wave, step, uses)
 
     def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         for one in self._observers:

@@ -19,11 +19,12 @@ from ptx_lsp.executor.machine.control import Collective
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.memory import Space
+from ptx_lsp.executor.machine.observer import TensorUse
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.tensor_memory.in_flight import InFlight
 from ptx_lsp.executor.tensor_memory.memory import Allocation, TensorMemory, columns_text
-from ptx_lsp.executor.tensor_memory.operands import Numbers, line_of
+from ptx_lsp.executor.tensor_memory.operands import ALL_LANES, Numbers, line_of
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
@@ -47,10 +48,7 @@ class Managing(Aligned):
         waiting = super().incomplete(wave, mask, arrived)
         full = wave.full_mask(mask)
         if self._group == 2 and wave.launch.cluster_blocks % 2 == 0:
-            there = (full if arrived is None else arrived).any(axis=1)
-            peer = there.reshape(-1, 2)[:, ::-1].reshape(-1)
-            alone = full & ~peer[:, None]
-            waiting = _both(waiting, alone)
+            waiting = _both(waiting, _alone(full, full if arrived is None else arrived))
         return _both(waiting, full & ~self.has_room(wave, full)[:, None])
 
     def awaits(self, wave: Wave, lanes: Bools) -> str:
@@ -176,7 +174,13 @@ class Free(Managing):
             for row in rows:
                 own = np.zeros(wave.shape, np.bool_)
                 own[row] = lanes[row]
+                if address >> 16:
+                    message = f"{address:#x} is not the address of an allocation: it has a lane"
+                    raise _error(wave, message, own)
                 memory.free(row, first, count, own)
+                leader = int(np.argmax(own.reshape(-1)))
+                use = TensorUse(leader, row, ALL_LANES, first, count, writes=True)
+                self.spaces.tell_tensor(wave, [use])
                 using = None if flight is None else flight.operations.using(row, first, count)
                 if using is not None:
                     raise _error(
@@ -210,6 +214,14 @@ def managing(
             return Free(spaces, group, values, line)
         case _:
             return Relinquish(spaces, group, values, line)
+
+
+def _alone(full: Bools, arrived: Bools) -> Bools:
+    """The lanes of warps for which no warp of the other block has come: each needs one of its own."""
+    count = arrived.reshape(arrived.shape[0], -1, WARP_SIZE).any(axis=2).sum(axis=1)
+    peer = count.reshape(-1, 2)[:, ::-1].reshape(-1)
+    number = np.cumsum(full.reshape(full.shape[0], -1, WARP_SIZE).any(axis=2), axis=1)
+    return full & np.repeat(number > peer[:, None], WARP_SIZE, axis=1)
 
 
 def _both(one: Bools | None, other: Bools) -> Bools | None:

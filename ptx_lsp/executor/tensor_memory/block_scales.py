@@ -26,16 +26,6 @@ _IN_COLUMN = 32
 _IN_CELL = 4
 
 
-def count(kind: str, modifiers: frozenset[str], k: int, *, sparse: bool) -> int:
-    """How many scales a row has."""
-    k = k // 2 if sparse else k
-    if k == 96:
-        return 6 if ".block16" in modifiers else 3
-    if kind == ".kind::mxf8f6f4":
-        return 1
-    return 4 if {".scale_vec::4X", ".block16"} & modifiers else 2
-
-
 def columns(rows: int, scales: int, first: int) -> int:
     """How many columns the scales of some rows take."""
     groups = -(-(first + scales) // _IN_CELL)

@@ -19,27 +19,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.instructions.threads import Threads, threads
+from ptx_lsp.executor.descriptors.shared import CHUNK, SharedDescriptor
+from ptx_lsp.executor.instructions.threads import Threads
 from ptx_lsp.executor.machine.address_resolution import Spaces
-from ptx_lsp.executor.machine.control import Described
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.observer import MemoryEvent
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.tensor_memory import packing
-from ptx_lsp.executor.tensor_memory.hazards import tell_begun
-from ptx_lsp.executor.tensor_memory.in_flight import InFlight, Span
+from ptx_lsp.executor.tensor_memory.issue import Issue
 from ptx_lsp.executor.tensor_memory.matrices import addresses
-from ptx_lsp.executor.tensor_memory.memory import LANES, TensorMemory
-from ptx_lsp.executor.tensor_memory.operands import (
-    Address,
-    Inputs,
-    check_columns,
-    line_of,
-    pair_of,
-)
-from ptx_lsp.executor.tensor_memory.shared_descriptor import CHUNK, SharedDescriptor
+from ptx_lsp.executor.tensor_memory.memory import GROUP, LANES, TensorMemory
+from ptx_lsp.executor.tensor_memory.operands import Address, Columns, Inputs, line_of
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.syntax import nodes
 
@@ -50,161 +41,93 @@ _SHIFTED = 8
 """Columns that a shift moves."""
 
 
+@dataclass(frozen=True)
+class _CopyRequest:
+    target: Address
+    matrix: SharedDescriptor
+
+
 @dataclass(frozen=True, eq=False)
-class Copy(Described):
+class Copy(Issue[_CopyRequest]):
     """`tcgen05.cp`: `lanes` has the lanes of each row (copies by rows), `bits` how wide packed elements are.
     """
 
-    spaces: Spaces
-    inputs: Inputs
     lanes: Numbers
     width: int
     bits: int
-    group: int
-    line: int
-    text: str
 
-    def run(self, wave: Wave, mask: Bools | None) -> None:
-        row = threads(wave, mask)
-        if not row.count:
-            return
-        pairs = pair_of(row, self.group)
-        targets = [Address.of(word & 0xFFFFFFFF) for word in self.inputs.numbers(row, "taddr")]
-        matrices = [SharedDescriptor.of(word) for word in self.inputs.numbers(row, "s-desc")]
-        for at, (target, matrix) in enumerate(zip(targets, matrices, strict=True)):
-            try:
-                self._check(wave, pairs[at], target, matrix)
-            except ExecutionError as error:
-                raise row.error(str(error), error.kind, np.arange(row.count) == at) from None
-        moves = _Copies(self, wave, pairs, targets, matrices)
-        self.spaces.began(wave, moves)
-        self._tell(row, pairs, matrices)
-        tell_begun(self.spaces, wave, row.lanes, moves)
-        InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], moves)
+    def requests(self, row: Threads) -> Iterator[_CopyRequest]:
+        targets, matrices = (self.inputs.numbers(row, name) for name in ("taddr", "s-desc"))
+        for target, matrix in zip(targets, matrices, strict=True):
+            yield _CopyRequest(Address.of(target), SharedDescriptor.of(matrix))
 
-    def describe(self, wave: Wave, lane: int) -> str:
-        chosen = np.zeros(wave.shape, np.bool_)
-        chosen.reshape(-1)[lane] = True
-        row = threads(wave, chosen)
-        target = Address.of(self.inputs.numbers(row, "taddr")[0] & 0xFFFFFFFF)
-        return f"to {target.text()}; {SharedDescriptor.of(self.inputs.numbers(row, 's-desc')[0]).text()}"
+    def check(self, wave: Wave, blocks: Numbers, request: _CopyRequest) -> None:
+        if problem := request.matrix.problem():
+            raise ExecutionError(problem, "tensor-memory")
+        lane = request.target.lane
+        if lane + int(self.lanes.max()) >= LANES:
+            raise ExecutionError(
+                f"the copy begins in lane {lane} of Tensor Memory and reaches lane"
+                f" {lane + int(self.lanes.max())}: there are {LANES}", "tensor-memory",
+            )
 
-    def chunks(self, matrix: SharedDescriptor) -> Numbers:
+    def columns(self, request: _CopyRequest) -> Iterator[Columns]:
+        groups = np.unique((request.target.lane + self.lanes) // GROUP)
+        mask = int(np.bitwise_or.reduce(1 << groups))
+        yield Columns("the copy", request.target, self.width // 4, mask, reads=False, writes=True)
+
+    def sources(self, request: _CopyRequest) -> Iterator[tuple[str, SharedDescriptor, Numbers]]:
+        yield "the matrix", request.matrix, self._chunks(request.matrix)
+
+    def request_text(self, request: _CopyRequest) -> str:
+        return f"to {request.target.text()}; {request.matrix.text()}"
+
+    def _chunks(self, matrix: SharedDescriptor) -> Numbers:
         """The addresses of the chunks of each row."""
         return addresses(matrix, self.lanes.shape[1], self.width, CHUNK, k_major=True)
 
-    def _check(
-        self, wave: Wave, blocks: Numbers, target: Address, matrix: SharedDescriptor
-    ) -> None:
-        if problem := matrix.problem():
-            raise ExecutionError(problem, "tensor-memory")
-        last, limit = int(self.chunks(matrix).max()) + CHUNK, wave.launch.shared_bytes
-        if last > limit:
-            message = f"the matrix reaches up to {last:#x} in shared memory, of {limit} bytes"
-            raise ExecutionError(message, "out-of-bounds")
-        if target.lane + int(self.lanes.max()) >= LANES:
-            raise ExecutionError(
-                f"the copy begins in lane {target.lane} of Tensor Memory and reaches lane"
-                f" {target.lane + int(self.lanes.max())}: there are {LANES}", "tensor-memory",
-            )
-        check_columns(wave, blocks, target, self.width // 4, "the copy")
-
-    def _tell(self, row: Threads, pairs: Numbers, matrices: list[SharedDescriptor]) -> None:
-        if self.spaces.observer is None:
-            return
-        wave = row.wave
-        data = wave.shared.reshape(-1)
-        for at, matrix in enumerate(matrices):
-            starts = pairs[at][:, None] * wave.shared.shape[1]
-            offsets = np.asarray((starts + np.unique(self.chunks(matrix))).reshape(-1), np.int64)
-            lanes = np.full(offsets.shape, row.lanes[at])
-            self.spaces.tell(wave, MemoryEvent("read", ".shared", None, data, CHUNK, lanes, offsets, "copy"))
-
-
-class _Copies:
-    """The copies that threads have begun."""
-
-    def __init__(
-        self, action: Copy, wave: Wave, pairs: Numbers, targets: list[Address],
-        matrices: list[SharedDescriptor],
-    ) -> None:
-        self.line, self.text = action.line, action.text
-        self._action, self._wave = action, wave
-        self._pairs, self._targets, self._matrices = pairs, targets, matrices
-
-    def spans(self, chosen: Bools) -> Iterator[Span]:
-        for at in np.flatnonzero(chosen).tolist():
-            blocks = self._pairs[at]
-            yield Span(blocks, np.full(blocks.shape, self._targets[at].column), self._action.width // 4, True)
-
-    def land(self, chosen: Bools) -> None:
-        action = self._action
-        cells = TensorMemory.of(self._wave).cells
-        memory = self._wave.shared.view(_WORD)
-        for at in np.flatnonzero(chosen).tolist():
-            target, blocks = self._targets[at], self._pairs[at]
-            found = memory[blocks[:, None, None], action.chunks(self._matrices[at]) >> 4]
-            data = np.ascontiguousarray(found).view(np.uint8).reshape(*found.shape, CHUNK)
-            if action.bits:
-                data = packing.unpacked(data, action.bits)
-            words = np.ascontiguousarray(data).view(np.uint32).reshape(blocks.size, 1, data.shape[1], -1)
-            lanes = (target.lane + action.lanes)[:, :, None]
-            columns = target.column + np.arange(words.shape[-1])
-            cells[blocks[:, None, None, None], lanes, columns] = words
+    def perform(self, wave: Wave, pairs: Numbers, request: _CopyRequest) -> None:
+        blocks = pairs.reshape(-1)
+        memory = wave.shared.view(_WORD)
+        found = memory[blocks[:, None, None], self._chunks(request.matrix) >> 4]
+        data = np.ascontiguousarray(found).view(np.uint8).reshape(*found.shape, CHUNK)
+        if self.bits:
+            data = packing.unpacked(data, self.bits)
+        words = np.ascontiguousarray(data).view(np.uint32).reshape(blocks.size, 1, data.shape[1], -1)
+        lanes = (request.target.lane + self.lanes)[:, :, None]
+        columns = request.target.column + np.arange(words.shape[-1])
+        TensorMemory.of(wave).cells[blocks[:, None, None, None], lanes, columns] = words
 
 
 @dataclass(frozen=True, eq=False)
-class Shift:
+class Shift(Issue[Address]):
     """`tcgen05.shift`"""
 
-    spaces: Spaces
-    inputs: Inputs
-    group: int
-    line: int
-    text: str
+    def requests(self, row: Threads) -> Iterator[Address]:
+        return map(Address.of, self.inputs.numbers(row, "taddr"))
 
-    def run(self, wave: Wave, mask: Bools | None) -> None:
-        row = threads(wave, mask)
-        if not row.count:
-            return
-        pairs = pair_of(row, self.group)
-        targets = [Address.of(word & 0xFFFFFFFF) for word in self.inputs.numbers(row, "taddr")]
-        for at, target in enumerate(targets):
-            here = np.arange(row.count) == at
-            if target.lane % 32:
-                raise row.error(
-                    f"the address is in lane {target.lane}, which must be a multiple of 32", "tensor-memory",
-                    here,
-                )
-            try:
-                check_columns(wave, pairs[at], target, _SHIFTED, "the matrix")
-            except ExecutionError as error:
-                raise row.error(str(error), error.kind, here) from None
-        moves = _Shifts(self, wave, pairs, targets)
-        self.spaces.began(wave, moves)
-        tell_begun(self.spaces, wave, row.lanes, moves)
-        InFlight.of(wave).operations.begin(row.lanes, pairs[:, 0], moves)
+    def check(self, wave: Wave, blocks: Numbers, request: Address) -> None:
+        if request.lane % WARP_SIZE:
+            raise ExecutionError(
+                f"the address is in lane {request.lane}, which must be a multiple of {WARP_SIZE}",
+                "tensor-memory",
+            )
 
+    def columns(self, request: Address) -> Iterator[Columns]:
+        groups = 3 << request.lane // GROUP
+        yield Columns("the matrix", request, _SHIFTED, groups, writes=True)
 
-class _Shifts:
-    """The shifts that threads have begun."""
+    def sources(self, request: Address) -> Iterator[tuple[str, SharedDescriptor, Numbers]]:
+        return iter(())
 
-    def __init__(self, action: Shift, wave: Wave, pairs: Numbers, targets: list[Address]) -> None:
-        self.line, self.text = action.line, action.text
-        self._wave, self._pairs, self._targets = wave, pairs, targets
+    def request_text(self, request: Address) -> str:
+        return request.text()
 
-    def spans(self, chosen: Bools) -> Iterator[Span]:
-        for at in np.flatnonzero(chosen).tolist():
-            blocks = self._pairs[at]
-            yield Span(blocks, np.full(blocks.shape, self._targets[at].column), _SHIFTED, True)
-
-    def land(self, chosen: Bools) -> None:
-        cells = TensorMemory.of(self._wave).cells
-        for at in np.flatnonzero(chosen).tolist():
-            lane, column = self._targets[at].lane, self._targets[at].column
-            for block in self._pairs[at].tolist():
-                part = cells[block, lane : lane + 32, column : column + _SHIFTED]
-                part[:-1] = part[1:].copy()
+    def perform(self, wave: Wave, pairs: Numbers, request: Address) -> None:
+        cells, lane, column = TensorMemory.of(wave).cells, request.lane, request.column
+        for block in pairs.reshape(-1).tolist():
+            part = cells[block, lane : lane + WARP_SIZE, column : column + _SHIFTED]
+            part[:-1] = part[1:].copy()
 
 
 def copy(
@@ -220,7 +143,7 @@ def copy(
     shape = next(one for one in modifiers if one.endswith("b") and "x" in one and one[1].isdigit())
     bits = 4 if ".b4x16_p64" in modifiers else 6 if ".b6x16_p32" in modifiers else 0
     width = 32 if shape.endswith("256b") else 16
-    return Copy(spaces, inputs, _lanes(shape, modifiers), width, bits, group, line, text)
+    return Copy(spaces, inputs, group, line, text, _lanes(shape, modifiers), width, bits)
 
 
 def _lanes(shape: str, modifiers: frozenset[str]) -> Numbers:

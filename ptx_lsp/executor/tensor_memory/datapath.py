@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.tensor_memory.instruction_descriptor import InstructionDescriptor
+from ptx_lsp.executor.descriptors.instruction import InstructionDescriptor
 
 Numbers = npt.NDArray[np.int64]
 
@@ -42,10 +42,9 @@ class Datapath:
             return cls(64, 2)
         return cls(64, halves=True)
 
-    @property
-    def height(self) -> int:
-        """How many lanes from the first to the last one used."""
-        return 112 if self.halves else 128
+    def groups(self, first: int) -> int:
+        """The groups of 16 lanes that D uses from a lane on, as bits."""
+        return 0b01010101 << first // 16 & 0xFF if self.halves else 0xFF
 
     def lanes(self) -> Numbers:
         """The lane of each row, for each part (parts by rows)."""

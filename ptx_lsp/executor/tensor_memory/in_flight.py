@@ -37,7 +37,6 @@ class Span(NamedTuple):
     blocks: Numbers
     firsts: Numbers
     width: int
-    writes: bool = False
 
 
 class Operation(Protocol):
@@ -151,12 +150,10 @@ class Operations:
             self._arrive(one, one.left)
         self._clean()
 
-    def using(self, block: int, first: int, count: int, *, writes: bool = False) -> Operation | None:
-        """An operation in flight that accesses (with `writes`: writes) some of these columns of a block."""
+    def using(self, block: int, first: int, count: int) -> Operation | None:
+        """An operation in flight that accesses some of these columns of a block."""
         for one in self._begun.values():
             for span in one.operation.spans(one.left):
-                if writes and not span.writes:
-                    continue
                 firsts = span.firsts[span.blocks == block]
                 if bool(((firsts < first + count) & (firsts + span.width > first)).any()):
                     return one.operation

@@ -12,12 +12,18 @@ from ptx_lsp.executor.instructions.threads import by_name, pointer
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import TensorUse
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.tensor_memory.hazards import Hazards, Open
 from ptx_lsp.executor.tensor_memory.in_flight import InFlight
 from ptx_lsp.executor.tensor_memory.layouts import Numbers, Shape, shape
-from ptx_lsp.executor.tensor_memory.memory import COLUMNS, LANES, Cells, TensorMemory, columns_text
-from ptx_lsp.executor.tensor_memory.operands import line_of
+from ptx_lsp.executor.tensor_memory.memory import (
+    COLUMNS,
+    GROUP,
+    LANES,
+    Cells,
+    TensorMemory,
+    columns_text,
+)
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.syntax import nodes
@@ -32,8 +38,6 @@ class Access(Aligned):
     """A load or store of a shape at an address, the same for all lanes of a warp."""
 
     spaces: Spaces
-    line = 0
-    text = ""
     stores = False
 
     def __init__(self, shape: Shape, address: Program, split: int, *, packs: bool) -> None:
@@ -79,17 +83,20 @@ class Access(Aligned):
                     f" block holds {held}",
                 )
             if self.spaces.observer is not None:
-                self._tell(warps, np.stack([blocks, quarter, begin], axis=1), width)
+                self._tell(warps, blocks, np.asarray(lane, np.int64), begin, width)
         columns = first[:, None, None] + shape.columns * each + shape.second * self._split
         return blocks[:, None, None] + 0 * columns, lane[:, None, None] + shape.rows, columns
 
-
-    def _tell(self, warps: Warps, places: Numbers, width: int) -> None:
-        """Reports accesses that conflict with open ones; `places` are blocks, quarters and columns."""
-        wave = warps.wave
-        for lane, (block, quarter, first) in zip(_leaders(warps).tolist(), places.tolist(), strict=True):
-            new = Open(lane, block, quarter, first, width, self.stores, self.line, self.text)
-            Hazards.of(wave).access(self.spaces, new)
+    def _tell(self, warps: Warps, blocks: Numbers, first_lane: Numbers, begin: Numbers, width: int) -> None:
+        groups = (1 << self._shape.height // GROUP) - 1
+        places = zip(blocks.tolist(), first_lane.tolist(), begin.tolist(), strict=True)
+        self.spaces.tell_tensor(warps.wave, [
+            TensorUse(
+                leader, block, groups << lane // GROUP, first, width, reads=not self.stores,
+                writes=self.stores,
+            )
+            for leader, (block, lane, first) in zip(_leaders(warps).tolist(), places, strict=True)
+        ])
 
 
 class LoadCells(Access):
@@ -195,9 +202,6 @@ class WaitCells(Aligned):
         flight = InFlight.existing(warps.wave)
         if self._stores and flight is not None:
             flight.stores.wait_all(np.flatnonzero(warps.wave.full_mask(warps.lanes)))
-        hazards = Hazards.existing(warps.wave)
-        if hazards is not None:
-            hazards.waited(_leaders(warps), stores=self._stores)
 
 
 def load_store(
@@ -215,11 +219,11 @@ def load_store(
     if match.entry.name == "tcgen05.st":
         values = sources([(given["r"], TYPES[".b32"])], operands)
         store = StoreCells(found, address, int(split or 0), values, packs=packs)
-        store.spaces, store.line, store.text = spaces, line_of(node, operands), node.opcode.text
+        store.spaces = spaces
         return store
     made = Reduce if match.entry.name == "tcgen05.ld.red" else LoadCells
     load = made(found, address, int(split or 0), packs=packs)
-    load.spaces, load.line, load.text = spaces, line_of(node, operands), node.opcode.text
+    load.spaces = spaces
     load.destinations = operands.numbers(given["r"])
     if isinstance(load, Reduce):
         load.result, load.modifiers = operands.number(given["redval"]), modifiers

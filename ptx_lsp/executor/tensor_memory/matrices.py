@@ -5,6 +5,7 @@ Arrays have the dimensions: pairs, blocks of a pair, parts of the lanes (`datapa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,17 +14,21 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.floats import Doubles
 from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.descriptors.instruction import InstructionDescriptor
+from ptx_lsp.executor.descriptors.legality import scale_count
+from ptx_lsp.executor.descriptors.shared import CHUNK, SWIZZLES, SharedDescriptor
+from ptx_lsp.executor.descriptors.zero_columns import ZeroColumns
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.matrices.sparsity import spread
 from ptx_lsp.executor.tensor_memory import block_scales, metadata, packing
 from ptx_lsp.executor.tensor_memory.datapath import Datapath
-from ptx_lsp.executor.tensor_memory.instruction_descriptor import InstructionDescriptor
 from ptx_lsp.executor.tensor_memory.memory import Cells, TensorMemory
-from ptx_lsp.executor.tensor_memory.operands import Address
-from ptx_lsp.executor.tensor_memory.shared_descriptor import CHUNK, SharedDescriptor
+from ptx_lsp.executor.tensor_memory.operands import Address, Columns
 
 Numbers = npt.NDArray[np.int64]
 _WORD = np.dtype(f"V{CHUNK}")
+_REACH = 1 << 18
+"""Addresses in descriptors have so many bytes."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Plan:
     adds: bool = False
     """Whether D is added."""
     scale_d: int = 0
-    zero_columns: int = 0
+    zero_columns: ZeroColumns | None = None
     kept_lanes: tuple[int, ...] = ()
     """The masks of lanes that are not written."""
 
@@ -59,13 +64,12 @@ class Plan:
     @property
     def scales(self) -> int:
         """How many scales a row of A or column of B has."""
-        form = self.found.form
-        return block_scales.count(form.kind, self.modifiers, self.found.k, sparse=form.sparse)
+        return scale_count(self.found, self.modifiers)
 
     @property
     def shift(self) -> int:
         """How far the columns of B are shifted."""
-        return self.zero_columns >> 56 & 0x3F
+        return 0 if self.zero_columns is None else self.zero_columns.shift
 
     def a_addresses(self) -> Numbers:
         """The chunks of A in the shared memory of each block."""
@@ -85,6 +89,32 @@ class Plan:
         """How many columns A takes in Tensor Memory."""
         each = packing.in_cell(self.found.a_type, packed=self.found.form.is_packed)
         return self.stored_k // each
+
+
+    def columns(self) -> Iterator[Columns]:
+        """The columns that it uses."""
+        found, path = self.found, self.path
+        groups = path.groups(self.d.lane)
+        yield Columns("D", self.d, path.columns(found.n), groups, reads=self.adds, writes=True)
+        if self.a_tensor is not None:
+            yield Columns("A", self.a_tensor, self.a_columns(), groups)
+        if self.metadata is not None:
+            selector = found.selector if metadata.columns(found.a_type) == 1 else 0
+            address = Address(self.metadata.lane, self.metadata.column + selector)
+            yield Columns("the metadata of A", address, metadata.columns(found.a_type), groups)
+        if self.scale_a is not None and self.scale_b is not None:
+            count = block_scales.columns(path.rows, self.scales, found.scale_a)
+            yield Columns("the scales of A", self.scale_a, count)
+            count = block_scales.columns(found.n // path.parts, self.scales, found.scale_b)
+            yield Columns("the scales of B", self.scale_b, count)
+
+    def text(self) -> str:
+        """The operands in words."""
+        a = self.a_tensor or self.a_shared
+        sides = {"A": a, "B": self.b, "D": self.d, "metadata": self.metadata, "scales of A": self.scale_a,
+                 "scales of B": self.scale_b, "zero columns": self.zero_columns}
+        given = (f"{name}: {side.text()}" for name, side in sides.items() if side is not None)
+        return "; ".join((self.found.text(), *given))
 
 
 class Matrices:
@@ -132,8 +162,9 @@ class Matrices:
         length = found.n // found.form.group + plan.shift
         each = _matrix(values, length, found.k, k_major=not found.transposes_b)[:, :, plan.shift :]
         matrix = each.reshape(each.shape[0], 1, found.n, found.k)
-        if plan.zero_columns >> 39 & 1:
-            matrix = np.where(zeroed(plan.zero_columns, found.m, found.n)[:, None], 0.0, matrix)
+        if plan.zero_columns is not None:
+            zero = np.array(plan.zero_columns.zero(found.m, found.n))
+            matrix = np.where(zero[:, None], 0.0, matrix)
         matrix = -matrix if found.negates_b else matrix
         if plan.scale_b is not None:
             matrix = matrix * self._scales_of_b(plan.scale_b)
@@ -187,29 +218,37 @@ class Matrices:
 
 @lru_cache(maxsize=256)
 def addresses(matrix: SharedDescriptor, length: int, depth: int, chunk: int, *, k_major: bool) -> Numbers:
-    """See `SharedDescriptor.addresses`."""
-    return matrix.addresses(length, depth, chunk, k_major=k_major)
+    """The address of each chunk of a matrix, of `chunk` elements: for `length` rows (of A, or columns of B)
+    those along k, or, if it is not `k_major`, for each k those along the rows.
 
-
-def zeroed(descriptor: int, m: int, n: int) -> Bools:
-    """The columns that a zero-column mask descriptor makes zero (PTX ISA, "Zero-Column Mask Descriptor").
-
-    Each of one, two or four parts begins within a span of columns: of those that count, or (its bit of First
-    Span is 1) of zeros.
+    1. A row of K elements (or a column, if the matrix is transposed) begins with the chunk at the start
+       address.
+    2. Without swizzling, eight chunks that follow each other across the rows lie together.
+    3. With swizzling by W bytes, a pattern has rows of W bytes, and bits of the row number are added, without
+       a carry, to those that number a chunk of 16 (or 32) bytes in the row. The pattern begins where the
+       address has zeros there, moved by the base offset.
     """
-    parts = 128 // m
-    spans = {True: (descriptor >> 48 & 0xFF) + 1, False: (descriptor >> 40 & 0xFF) + 1}
-    found = np.zeros(n, np.bool_)
-    for part in range(parts):
-        is_zero = bool(descriptor >> 32 + part & 1)
-        at = -(descriptor >> 8 * part & 0xFF)
-        each = n // parts
-        while at < each:
-            if is_zero:
-                found[part * each + max(at, 0) : part * each + min(max(at + spans[True], 0), each)] = True
-            at += spans[is_zero]
-            is_zero = not is_zero
-    return found
+    across = -(-(depth if k_major else length) // chunk)
+    along, inner = np.meshgrid(np.arange(length if k_major else depth), np.arange(across), indexing="ij")
+    swizzle, start = SWIZZLES[matrix.code], matrix.start
+    if swizzle.bits == 0:
+        steps = (matrix.stride, matrix.leading) if k_major else (matrix.leading, matrix.stride)
+        address = start + along % 8 * CHUNK + along // 8 * steps[0] + inner * steps[1]
+    elif k_major:
+        address = start + along % 8 * swizzle.width + along // 8 * matrix.stride + inner * CHUNK
+        if matrix.is_absolute:
+            left = 128 - start % 128
+            behind = matrix.leading + address - start - left
+            address = np.where(inner * CHUNK >= left, behind, address)
+    else:
+        rows = 4 if swizzle.low == 5 else 8
+        each = swizzle.width // CHUNK
+        address = (
+            start + inner % each * CHUNK + inner // each * matrix.leading
+            + along % rows * swizzle.width + along // rows * matrix.stride
+        )
+    turn = (address >> 7) - matrix.base_offset & (1 << swizzle.bits) - 1
+    return np.asarray((address ^ turn << swizzle.low) % _REACH, np.int64)
 
 
 def _matrix(values: Doubles, length: int, depth: int, *, k_major: bool) -> Doubles:

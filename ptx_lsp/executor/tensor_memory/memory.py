@@ -1,8 +1,9 @@
 """The Tensor Memory of each block: 128 lanes (rows) by 512 columns of 32 bits, and who holds its columns.
 
 1. An address has the lane in its upper half, the column in its lower half.
-2. Columns are allocated in powers of two from 32 on, all lanes at once, at the first place with room. What
-   was allocated must be given back, whole, before the block ends.
+2. Columns are allocated in powers of two from 32 on, all lanes at once, at the first place with room, never
+   more than by the block's last allocation. What was allocated must be given back, whole, before the block
+   ends.
 3. Only allocated columns may be used. A warp may load and store a quarter of the lanes: those from 32 times
    its number, modulo 4, on.
 """
@@ -23,6 +24,8 @@ Cells = npt.NDArray[np.uint32]
 
 LANES = 128
 COLUMNS = 512
+GROUP = 16
+"""Accesses use whole groups of so many lanes, save copies of four rows."""
 _UNIT = 32
 """Columns are allocated in multiples of these."""
 
@@ -52,6 +55,8 @@ class TensorMemory(WaveState):
         self._used: Bools = np.zeros((blocks, COLUMNS), np.bool_)
         self._held: dict[int, list[Allocation]] = {}
         """By block."""
+        self._last: dict[int, Allocation] = {}
+        """The last allocation of each block."""
         self._relinquished: dict[int, int] = {}
         """The line at which a block gave up the right to allocate."""
 
@@ -70,6 +75,14 @@ class TensorMemory(WaveState):
                 "the block has given up the right to allocate Tensor Memory, by"
                 f" `tcgen05.relinquish_alloc_permit` in line {self._relinquished[block]}", allocation.threads,
             )
+        last = self._last.get(block)
+        if last is not None and allocation.count > last.count:
+            raise self._error(
+                f"{allocation.count} columns are allocated after {last.count} (line {last.line}): the number"
+                " of columns must not increase from one allocation of a block to the next",
+                allocation.threads,
+            )
+        self._last[block] = allocation
         self._held.setdefault(block, []).append(allocation)
         self._used[block, allocation.first : allocation.first + allocation.count] = True
 

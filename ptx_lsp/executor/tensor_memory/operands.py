@@ -20,6 +20,8 @@ from ptx_lsp.syntax import nodes
 
 Numbers = npt.NDArray[np.int64]
 
+ALL_LANES = 0xFF
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -72,6 +74,20 @@ class Address:
         return f"lane {self.lane}, column {self.column}"
 
 
+@dataclass(frozen=True)
+class Columns:
+    """`count` columns of Tensor Memory from an address on, and of them the `groups` of lanes: bit n for lanes
+    16n to 16n + 15.
+    """
+
+    name: str
+    address: Address
+    count: int
+    groups: int = ALL_LANES
+    reads: bool = True
+    writes: bool = False
+
+
 def pair_of(row: Threads, group: int) -> Numbers:
     """The blocks of the wave whose Tensor Memory an instruction of each thread uses: threads by 1 or 2, the
     block with the even rank first.
@@ -89,8 +105,9 @@ def pair_of(row: Threads, group: int) -> Numbers:
     return found
 
 
-def check_columns(wave: Wave, blocks: Numbers, address: Address, count: int, name: str) -> None:
-    """Raises ExecutionError unless the blocks hold `count` columns from an address on."""
+def check_columns(wave: Wave, blocks: Numbers, columns: Columns) -> None:
+    """Raises ExecutionError unless the blocks hold these columns."""
+    name, address, count = columns.name, columns.address, columns.count
     if address.lane >= LANES:
         raise ExecutionError(f"{name} is in {address.text()}: there are {LANES} lanes", "tensor-memory")
     firsts = np.full(blocks.shape, address.column, np.int64)

@@ -9,6 +9,7 @@ import pytest
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.races.happens_before import VectorClocks
+from ptx_lsp.executor.check.races.knowledge import WRITE
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.wave import Wave
@@ -144,7 +145,7 @@ def test_vector_clocks(seed: int) -> None:
                 released = reference.released.setdefault(place, [0] * KNOWN)
                 reference.complete(thread, time, (0, 1), released)
             case 9:
-                order.copies(numbers, writes=True)
+                order.copies(numbers, WRITE)
                 begun.append((thread, now))
             case _:
                 fence = random.random() < 0.5

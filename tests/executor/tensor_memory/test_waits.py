@@ -22,13 +22,16 @@ BODY = allocated(f"""
 	mad.lo.u32 %t3, %id, 16, %t2;
 	st.shared.v4.b32 [%t3], {{%id, %id, %id, %id}};
 	fence.proxy.async.shared::cta;
+	tcgen05.fence::before_thread_sync;
 	bar.sync 0;
+	tcgen05.fence::after_thread_sync;
 	bfe.u32 %t2, %t2, 4, 14;
 	cvt.u64.u32 %rd0, %t2;
 	or.b64 %rd0, %rd0, 0x400800400000;
 	@%lead tcgen05.cp.cta_group::1.128x128b [%t0], %rd0;
 	@%lead tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
 	{TEST}
+	tcgen05.fence::after_thread_sync;
 	tcgen05.ld.sync.aligned.32x32b.x1.b32 {{%r2}}, [%t1];
 	{LOAD_WAIT}
 	@%lead st.global.v2.b32 [%out], {{%r0, %r2}};""")

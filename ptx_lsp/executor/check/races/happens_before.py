@@ -27,14 +27,12 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ptx_lsp.executor.check.races.knowledge import Knowledge
+from ptx_lsp.executor.check.races.knowledge import READ, TENSOR, WRITE, Knowledge
 from ptx_lsp.executor.check.races.memory_order import CLUSTER, GPU, Scope
 from ptx_lsp.executor.check.races.released import Released, Threads, Times, raise_rows
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 
 _CLUSTER = -1
-_KINDS = (1, 2)
-"""What copies do: write, and read."""
 
 
 class VectorClocks(Knowledge):
@@ -62,16 +60,22 @@ class VectorClocks(Knowledge):
         if self._sequential is not None:
             self._sequential = {key: np.pad(row, (0, more)) for key, row in self._sequential.items()}
 
-    def complete_at(self, threads: Threads, time: int, locations: Times, places: Threads) -> Times:
-        """Copies of threads are complete, and release to `locations[places]`. Returns the current numbers of
-        these locations.
+    def complete_at(
+        self, threads: Threads, time: int, locations: Times, places: Threads, *, is_commit: bool = False
+    ) -> Times:
+        """Copies of threads, or what they have committed, are complete, and release to `locations[places]`.
+        A commit also releases the copies that its thread knows. Returns the current numbers of these
+        locations.
         """
         wanted = np.zeros(locations.shape, np.bool_)
         wanted[places] = True
         locations = self._released.numbered(locations, wanted)
-        for kind in _KINDS:
+        for kind in (READ, TENSOR) if is_commit else (READ, WRITE):
             columns = self._column(threads + self._threads * kind)
             self._released.give_columns(locations[places], columns, time)
+        if is_commit and self._known is not None:
+            columns = self._column(threads + self._threads * WRITE)
+            self._released.give_columns(locations[places], columns, self._known[threads, columns])
         return locations
 
     def arrive(self, threads: Threads, barrier: int = _CLUSTER, *, relaxed: bool = False) -> None:

@@ -14,8 +14,8 @@ from ptx_lsp.executor.machine.launch_config import WARP_SIZE, LaunchConfig
 from ptx_lsp.executor.machine.observer import CurrentStep
 from ptx_lsp.executor.machine.wave import Wave
 
-_WRITE, _READ = 1, 2
-"""Kinds of what a copy does, each known by itself."""
+WRITE, READ, TENSOR = 1, 2, 3
+"""Kinds of what asynchronous operations do, each known by itself: to memory, and to Tensor Memory."""
 _MOST_KNOWN = 1 << 24
 _CLUSTER = -1
 
@@ -89,14 +89,14 @@ class Knowledge:
     def is_copy(self, numbers: Threads) -> Bools:
         return numbers >= self._threads
 
-    def copies(self, threads: Threads, *, writes: bool) -> Threads:
-        """Indices of the data that asynchronous operations of threads write or read."""
+    def copies(self, threads: Threads, kind: int) -> Threads:
+        """Indices of what asynchronous operations of threads do."""
         if self._columns == self._own_columns:
-            more = ((0, 0), (0, 2 * self._copying))
-            self._columns += 2 * self._copying
-            self._known = None if self._known is None else np.pad(self._known, more)
-            self._widen(2 * self._copying)
-        return threads + self._threads * (_WRITE if writes else _READ)
+            more = TENSOR * self._copying
+            self._columns += more
+            self._known = None if self._known is None else np.pad(self._known, ((0, 0), (0, more)))
+            self._widen(more)
+        return threads + self._threads * kind
 
     def _widen(self, more: int) -> None:
         """There are more columns."""
@@ -105,7 +105,7 @@ class Knowledge:
         """Threads know that their copies from up to a time are complete, or have read their sources."""
         if self._known is None:
             self._known = np.zeros((self._threads, self._columns), np.int32)
-        for kind in (_READ,) if is_read else (_READ, _WRITE):
+        for kind in (READ,) if is_read else (READ, WRITE):
             columns = self._column(threads + self._threads * kind)
             np.maximum.at(self._known, (threads, columns), time)
 

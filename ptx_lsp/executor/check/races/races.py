@@ -19,7 +19,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from ptx_lsp.executor.check.concurrent_uses import (
     use_words,
 )
 from ptx_lsp.executor.check.races.happens_before import VectorClocks
+from ptx_lsp.executor.check.races.knowledge import READ, WRITE
 from ptx_lsp.executor.check.races.memory_order import (
     Proxy,
     is_atomic,
@@ -68,6 +69,9 @@ class Races(Observer):
         self._proxy_fences = ProxyFences()
         self._began: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         """When asynchronous operations began."""
+        self._commits: WeakSet[object] = WeakSet()
+        """Those that signal operations on Tensor Memory."""
+        self._is_commit = False
 
     @property
     def order(self) -> VectorClocks:
@@ -75,7 +79,9 @@ class Races(Observer):
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self._writing = []
-        fenced = proxies(self._usages.of(step))
+        usage = self._usages.of(step)
+        self._is_commit = ".commit" in usage.modifiers
+        fenced = proxies(usage)
         if fenced:
             threads = self.order.threads(wave, np.flatnonzero(wave.full_mask(active)))
             for one in fenced:
@@ -83,18 +89,22 @@ class Races(Observer):
 
     def began(self, wave: Wave, operation: object) -> None:
         self._began[operation] = self.order.now
+        if self._is_commit:
+            self._commits.add(operation)
 
     def completed(
         self, wave: Wave, operation: object, lanes: Threads, barriers: Cells | None, *, is_read: bool
     ) -> None:
         threads, time = self.order.threads(wave, lanes), self._began[operation]
-        self.order.copies(threads, writes=True)
+        self.order.copies(threads, WRITE)
         if barriers is None:
             self.order.complete(threads, time, is_read=is_read)
             return
         shadow = self._shadows.of_shared(wave, 8)
         places, inverse = np.unique(shadow.cells(barriers, 8)[:, 0], return_inverse=True)
-        numbers = self.order.complete_at(threads, time, shadow.locations(places), inverse)
+        numbers = self.order.complete_at(
+            threads, time, shadow.locations(places), inverse, is_commit=operation in self._commits
+        )
         shadow.set_locations(places, numbers)
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
@@ -105,7 +115,7 @@ class Races(Observer):
         actors = threads = self.order.threads(wave, access.lanes)
         begins = access.by == "thread" and is_bulk(usage)
         if access.by == "copy":
-            threads = self.order.copies(actors, writes=access.use != "read")
+            threads = self.order.copies(actors, READ if access.use == "read" else WRITE)
             shadow.has_copies = True
         strong = (access.use == "update" and is_atomic(usage)) or is_strong(usage)
         use = MemoryUse(

@@ -110,7 +110,7 @@ class Released:
         np.minimum.at(one.lowest, locations, groups)
         np.maximum.at(one.highest, locations, groups)
 
-    def give_columns(self, locations: Times, columns: Threads, time: int) -> None:
+    def give_columns(self, locations: Times, columns: Threads, time: int | Times) -> None:
         """Releases single columns, for all threads."""
         for one in self._of.values():
             np.maximum.at(one.rows, (locations, columns), time)

@@ -1,26 +1,15 @@
-"""The 64-bit descriptors of matrices in shared memory (PTX ISA, "Shared memory descriptor"), and where the
-elements of such a matrix are.
-
-1. Everything counts chunks of 16 bytes. A row of K elements (or a column, if the matrix is transposed) begins
-   with the chunk at the start address.
-2. Without swizzling, eight chunks that follow each other across the rows lie together.
-3. With swizzling by W bytes, a pattern has rows of W bytes, and bits of the row number are added, without a
-   carry, to those that number a chunk of 16 (or 32) bytes in the row. The pattern begins where the address
-   has zeros there, moved by the base offset.
+"""The 64-bit descriptors of matrices in shared memory: of `tcgen05` (PTX ISA, "Shared memory descriptor") and
+of `wgmma` (PTX ISA, "Matrix Descriptor Format").
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Numbers = npt.NDArray[np.int64]
+from ptx_lsp.executor.descriptors.field import Field, address, choice, constant, count, flag
 
 CHUNK = 16
-_REACH = 1 << 18
-"""Addresses of descriptors have so many bytes."""
+"""Bytes that lie together in all layouts."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +65,20 @@ class SharedDescriptor:
             return "an absolute leading dimension requires 128-byte swizzling and a base offset of 0"
         return ""
 
+    def remark(self) -> str:
+        """A place that is valid, but so unusual that it is likely a mistake; "" for any other."""
+        swizzle = SWIZZLES[self.code]
+        rows = (1 << swizzle.bits) - 1
+        begins = self.start >> 7 & rows
+        if swizzle.bits and begins != self.base_offset & rows:
+            boundary = 128 << swizzle.bits
+            return (
+                f"the matrix begins in row {begins} of a pattern of {swizzle.text}: its address"
+                f" {self.start:#x} is not aligned to {boundary} bytes, and the base offset is"
+                f" {self.base_offset}"
+            )
+        return ""
+
     def text(self) -> str:
         """The fields in words."""
         if self.code not in SWIZZLES:
@@ -87,31 +90,35 @@ class SharedDescriptor:
             f"{base}, {SWIZZLES[self.code].text}"
         )
 
-    def addresses(self, length: int, depth: int, chunk: int, *, k_major: bool) -> Numbers:
-        """The address of each chunk, of `chunk` elements: for `length` rows (of A, or columns of B) those
-        along k, or, if it is not `k_major`, for each k those along the rows.
-        """
-        across = -(-(depth if k_major else length) // chunk)
-        along, inner = np.meshgrid(
-            np.arange(length if k_major else depth), np.arange(across), indexing="ij"
-        )
-        swizzle = SWIZZLES[self.code]
-        start = self.start
-        if swizzle.bits == 0:
-            steps = (self.stride, self.leading) if k_major else (self.leading, self.stride)
-            address = start + along % 8 * CHUNK + along // 8 * steps[0] + inner * steps[1]
-        elif k_major:
-            address = start + along % 8 * swizzle.width + along // 8 * self.stride + inner * CHUNK
-            if self.is_absolute:
-                left = 128 - start % 128
-                behind = self.leading + address - start - left
-                address = np.where(inner * CHUNK >= left, behind, address)
-        else:
-            rows = 4 if swizzle.low == 5 else 8
-            each = swizzle.width // CHUNK
-            address = (
-                start + inner % each * CHUNK + inner // each * self.leading
-                + along % rows * swizzle.width + along // rows * self.stride
-            )
-        turn = (address >> 7) - self.base_offset & (1 << swizzle.bits) - 1
-        return np.asarray((address ^ turn << swizzle.low) % _REACH, np.int64)
+
+_STRIDES = (
+    Field("start address", 0, 14, address(16)),
+    Field("leading dimension", 16, 14, count("bytes", 16)),
+    Field("stride dimension offset", 32, 14, count("bytes", 16)),
+)
+FIELDS = (
+    *_STRIDES,
+    Field("constant", 46, 3, constant(1, 3)),
+    Field("base offset", 49, 3),
+    Field("leading dimension is", 52, 1, flag("an absolute address", "an offset")),
+    Field("constant", 53, 8, constant(0, 8)),
+    Field("swizzling", 61, 3, choice({code: one.text for code, one in SWIZZLES.items()})),
+)
+"""The fields for `tcgen05`."""
+_WARPGROUP_SWIZZLES = {0: SWIZZLES[0], 1: SWIZZLES[2], 2: SWIZZLES[4], 3: SWIZZLES[6]}
+WARPGROUP_FIELDS = (
+    *_STRIDES,
+    Field("base offset", 49, 3),
+    Field("swizzling", 62, 2, choice({code: one.text for code, one in _WARPGROUP_SWIZZLES.items()})),
+)
+"""The fields for `wgmma`."""
+
+
+def warpgroup_text(word: int) -> str:
+    """The fields of a descriptor of `wgmma` in words."""
+    start, leading, stride = ((word >> shift & 0x3FFF) << 4 for shift in (0, 16, 32))
+    base = word >> 49 & 7
+    return (
+        f"start {start:#x}, leading dimension offset {leading}, stride dimension offset {stride} bytes"
+        f"{f', base offset {base}' if base else ''}, {_WARPGROUP_SWIZZLES[word >> 62 & 3].text}"
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ptx_lsp.executor.descriptors.field import Field, choice, constant, count, flag
+
 _FLOATS = {0: ".e4m3", 1: ".e5m2", 3: ".e2m3", 4: ".e3m2", 5: ".e2m1"}
 _TYPES: dict[str, dict[int, str]] = {
     ".kind::tf32": {2: ".tf32"},
@@ -96,7 +98,7 @@ class InstructionDescriptor:
                 (0, 8, 16, 32)[word >> 30], word & (1 << 6 | 1 << 23 | 1 << 29),
             )
         b_type = types.get(word >> 10 & (3 if form.is_packed else 7), "")
-        reserved = 0b1001000 | 7 << 24
+        reserved = 0b1001011 | 7 << 24
         if form.is_packed:
             depth = 96 if word >> 31 else depth
             reserved |= 1 << 12
@@ -129,3 +131,38 @@ class InstructionDescriptor:
 def _operand(name: str, type: str, negated: bool, transposed: bool) -> str:
     text = f"{'-' if negated else ''}{name} {type or 'of an invalid type'}"
     return f"{text} transposed" if transposed else text
+
+
+_SPARSITY = Field("A", 2, 1, flag("sparse", "dense"))
+_SHIFTS = {0: "none", 1: "8 columns", 2: "16 columns", 3: "32 columns"}
+_SCALES = {0: ".ue4m3", 1: ".ue8m0"}
+
+
+def fields(form: Form) -> tuple[Field, ...]:
+    """The fields of a descriptor for a form."""
+    types = choice(_TYPES[form.kind])
+    common = (
+        Field("negate A", 13, 1, flag("yes")), Field("negate B", 14, 1, flag("yes")),
+        Field("transpose A", 15, 1, flag("yes")), Field("transpose B", 16, 1, flag("yes")),
+        Field("N", 17, 6, count("", 8)),
+    )
+    if not form.is_scaled:
+        return (
+            Field("sparsity selector", 0, 2), _SPARSITY, Field("saturate", 3, 1, flag("yes")),
+            Field("type of D", 4, 2, choice(_SUMS[form.kind])), _reserved(6, 1),
+            Field("type of A", 7, 3, types), Field("type of B", 10, 3, types), *common, _reserved(23, 1),
+            Field("M", 24, 5, count("", 16)), _reserved(29, 1),
+            Field("maximum shift of B", 30, 2, choice(_SHIFTS)),
+        )
+    packed = form.is_packed
+    last = Field("K", 31, 1, flag("96", "128" if form.sparse else "64")) if packed else _reserved(31, 1)
+    return (
+        _reserved(0, 2), _SPARSITY, _reserved(3, 1), Field("scale factor ID of B", 4, 2), _reserved(6, 1),
+        Field("type of A", 7, 3, types), Field("type of B", 10, 2 if packed else 3, types),
+        *((_reserved(12, 1),) if packed else ()), *common, Field("type of scales", 23, 1, choice(_SCALES)),
+        _reserved(24, 3), Field("M", 27, 2, count("", 128)), Field("scale factor ID of A", 29, 2), last,
+    )
+
+
+def _reserved(first: int, width: int) -> Field:
+    return Field("reserved", first, width, constant(0, width))

@@ -1,0 +1,1 @@
+"""Descriptors: bit fields that `wgmma` and `tcgen05` take for operands."""
