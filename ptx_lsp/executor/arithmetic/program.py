@@ -7,11 +7,12 @@ threads of a block, has length 1 there, and NumPy's broadcasting does the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+Value = TypeVar("Value")
 Array: TypeAlias = npt.NDArray[np.generic]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 DType: TypeAlias = np.dtype[np.generic]
@@ -37,6 +38,8 @@ class Program:
         self._dtypes: list[DType] = []
         self._inputs: list[tuple[int, int]] = []
         self._code: list[tuple[int, Callable[..., Array], tuple[int, ...]]] = []
+        self._names: list[Hashable] = []
+        """Of the functions in `_code`."""
         self._known: dict[Hashable, int] = {}
         self.outputs: list[int] = []
 
@@ -48,6 +51,28 @@ class Program:
         for slot, function, arguments in self._code:
             values[slot] = function(*[values[at] for at in arguments])
         return [value for at in self.outputs if (value := values[at]) is not None]
+
+    @property
+    def reads(self) -> set[int]:
+        """The registers whose values it needs."""
+        return {register for _, register in self._inputs}
+
+    def interpreted(
+        self, register: Callable[[int], Value], constant: Callable[[Array], Value],
+        apply: Callable[[Hashable, DType, Callable[..., Array], list[Value]], Value],
+    ) -> list[Value]:
+        """The values of `outputs` in another domain than that of arrays: `apply` is given the name of each
+        function, the type of its result, itself, and its arguments.
+        """
+        values: dict[int, Value] = {}
+        for slot, array in enumerate(self._template):
+            if array is not None:
+                values[slot] = constant(array)
+        for slot, number in self._inputs:
+            values[slot] = register(number)
+        for (slot, function, arguments), name in zip(self._code, self._names, strict=True):
+            values[slot] = apply(name, self._dtypes[slot], function, [values[at] for at in arguments])
+        return [values[at] for at in self.outputs]
 
     def dtype(self, slot: int) -> DType:
         return self._dtypes[slot]
@@ -77,6 +102,7 @@ class Program:
         if key not in self._known:
             self._known[key] = slot = self._new(dtype)
             self._code.append((slot, function, arguments))
+            self._names.append(name)
         return self._known[key]
 
     def ufunc(self, function: np.ufunc, dtype: DType, *arguments: int) -> int:

@@ -49,25 +49,25 @@ class Atomic:
         """`count` is the number of elements."""
         self._spaces = spaces
         self._space: Space = space
-        self._address, self._operands = address, operands
+        self.address, self.operands = address, operands
         self._update = atomic_op(modifiers, type)
         self._flushes = type.name == ".f32" and ".add" in modifiers and ".noftz" not in modifiers
         self._dtype = array_type(type)
         self._width = type.width // 8 // self._dtype.itemsize
-        self._destinations = destinations
+        self.destinations = destinations
         self._count = count
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        addresses, lanes = active(wave, self._address, wave.present(mask), whole=True)
+        addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         operands = [
             of_lanes(wave, value, lanes).view(self._dtype)
-            for value in self._operands.run(wave.registers)
+            for value in self.operands.run(wave.registers)
         ]
         size = self._dtype.itemsize * self._width
         found = self._spaces.resolve(
             wave, addresses, self._space, size * self._count, lanes, "update"
         )
-        numbers = iter(self._destinations)
+        numbers = iter(self.destinations)
         for at in range(self._count):
             step = self._count * self._width
             values = [

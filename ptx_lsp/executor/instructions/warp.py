@@ -36,14 +36,14 @@ class Warp(Collective):
         self.key = key
         self._exchange = exchange
         self._choices = choices
-        self._operands = operands
-        self._members = members
-        self._destinations = destinations
+        self.operands = operands
+        self.members = members
+        self.destinations = destinations
         self._dtypes = dtypes
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         results = self._exchange(
-            self._choices, wave, self._taking_part(wave, mask), self._operands.run(wave.registers)
+            self._choices, wave, self._taking_part(wave, mask), self.operands.run(wave.registers)
         )
         self._write(wave, results, mask)
 
@@ -54,7 +54,7 @@ class Warp(Collective):
         operands: list[Array] = []
         for party, lanes in parties:
             active = active | party._taking_part(wave, lanes)
-            values = party._operands.run(wave.registers)
+            values = party.operands.run(wave.registers)
             operands = [
                 np.where(lanes, mine, before)
                 for mine, before in zip(values, operands or values, strict=True)
@@ -64,10 +64,10 @@ class Warp(Collective):
             party._write(wave, results, lanes)
 
     def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
-        if self._members is None or mask is None:
+        if self.members is None or mask is None:
             return None
         there = mask if arrived is None else arrived
-        wanted = np.asarray(self._members.run(wave.registers)[0], np.uint32)
+        wanted = np.asarray(self.members.run(wave.registers)[0], np.uint32)
         wanted = np.where(mask, wanted, np.uint32(0)).reshape(wave.shape[0], -1, WARP_SIZE)
         together = np.bitwise_or.reduce(wanted, axis=2, keepdims=True)
         missing = (together & ballot(np.logical_and(wave.live_mask(), ~there))) != 0
@@ -77,23 +77,23 @@ class Warp(Collective):
 
     def masks(self, wave: Wave) -> Masks | None:
         """The mask of each lane, or one for all; None where the instruction has none."""
-        return None if self._members is None else np.asarray(self._members.run(wave.registers)[0], np.uint32)
+        return None if self.members is None else np.asarray(self.members.run(wave.registers)[0], np.uint32)
 
     def awaited(self, wave: Wave, mask: Bools) -> Bools:
         """The lanes for which the lanes of a mask wait, themselves included."""
-        if self._members is None:
+        if self.members is None:
             return mask
-        wanted = np.where(mask, np.asarray(self._members.run(wave.registers)[0], np.uint32), np.uint32(0))
+        wanted = np.where(mask, np.asarray(self.members.run(wave.registers)[0], np.uint32), np.uint32(0))
         together = np.bitwise_or.reduce(wanted.reshape(wave.shape[0], -1, WARP_SIZE), axis=2, keepdims=True)
         everyone = named(wave, np.asarray(_spread(wave, together), np.uint32))
         return np.logical_or(mask, everyone & wave.exists)
 
     def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
         active = wave.full_mask(mask)
-        return active if self._members is None else np.logical_and(active, self._named(wave))
+        return active if self.members is None else np.logical_and(active, self._named(wave))
 
     def _write(self, wave: Wave, results: tuple[Array, ...], mask: Bools | None) -> None:
-        for number, value in zip(self._destinations, results, strict=False):
+        for number, value in zip(self.destinations, results, strict=False):
             if number is not None:
                 wave.write(number, value.astype(self._dtypes[number], copy=False), mask)
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.launching.launch import launch
+from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.isa.types import TYPES, Kind
 
 HEADER = ".version 9.4\n.target sm_107a\n.address_size 64\n"
@@ -40,11 +41,11 @@ class InstructionHarness:
         """The results of each thread, as bits, after the launch."""
         return list(zip(*(map(int, one) for one in self.outputs), strict=True))
 
-    def run(self, *, seconds: float = 60.0) -> list[tuple[int, ...]]:
+    def run(self, *, seconds: float = 60.0, observers: Sequence[Observer] = ()) -> list[tuple[int, ...]]:
         """Executes the kernel; see `launch` for the errors raised."""
         launch(
             self.text, entry="k", grid=self.grid, block=self.block, args=[*self.inputs, *self.outputs],
-            seconds=seconds,
+            seconds=seconds, observers=observers,
         )
         return self.rows()
 

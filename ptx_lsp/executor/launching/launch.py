@@ -16,6 +16,7 @@ from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.texture import Opaque
+from ptx_lsp.executor.native.hot import NativeMode
 from ptx_lsp.executor.scheduling.machine import Progress
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.model.module import Module
@@ -43,6 +44,7 @@ def launch(
     progress: Progress | None = None,
     bind: Mapping[str, Opaque] | None = None,
     console: Console = to_standard_output,
+    native: NativeMode = "auto",
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path, which may be that of a member of a
     container: `libfoo.so!3:sm_90`.
@@ -76,7 +78,7 @@ def launch(
         raise ExecutionError(message, "launch")
     options = LaunchOptions(
         grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or seeds > 0, weak, observers,
-        progress, bind or {}, console,
+        progress, bind or {}, console, native=native,
     )
     if seeds:
         return explore(module, kernel, options, seed, seeds)

@@ -24,6 +24,7 @@ from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, bytes_of
 from ptx_lsp.executor.machine.observer import Observer, Observers
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.texture import Opaque, Surface
+from ptx_lsp.executor.native.hot import HotKernel, NativeMode, check_available
 from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.executor.scheduling.machine import Machine, Progress
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
@@ -55,6 +56,7 @@ class LaunchOptions:
     """The contents of parameter memory, instead of `args`."""
     resident: Resident | None = None
     """Memory that other launches have used; None for a new one."""
+    native: NativeMode = "auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,8 @@ class PreparedLaunch:
         budget = Budget(options.limit, self._deadline)
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
         self.shape = replace(self._shape(), workspace=_workspace(self._frame, memory))
+        check_available(options.native)
+        self._native = HotKernel(self.blocks, self._frame.dtypes, spaces, options.native)
         self._usages: Usages | None = None
         self._surfaces = [bytes_of(one.array) for one in opaque.values() if isinstance(one, Surface)]
         self.saved: list[tuple[Bytes, Bytes]] = []
@@ -142,8 +146,10 @@ class PreparedLaunch:
         failure: ExecutionError | None = None
         try:
             budget = Budget(options.limit, self._deadline)
+            is_plain = observer is None and schedule.order is None and not schedule.is_shuffled
             machine = Machine(
-                self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule
+                self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
+                native=self._native if is_plain else None,
             )
             machine.run(options.progress)
         except MemoryError as error:

@@ -17,6 +17,7 @@ from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.special_registers import fill_special_registers
 from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.native.hot import HotKernel
 from ptx_lsp.executor.scheduling.cluster_queue import ClusterQueue
 from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.executor.scheduling.scheduler import Scheduler
@@ -42,6 +43,7 @@ class Machine:
         observer: Observer | None = None,
         *,
         schedule: Schedule | None = None,
+        native: HotKernel | None = None,
     ) -> None:
         self._blocks = blocks
         self._frame = frame
@@ -49,6 +51,7 @@ class Machine:
         self._memory = memory
         self._budget = budget
         self._observer = observer
+        self._native = native
         self._schedule = Schedule() if schedule is None else schedule
         self._starts = ClusterQueue(shape, self._schedule, cancels=_cancels(blocks))
         self._runs: deque[Scheduler] = deque()
@@ -110,7 +113,9 @@ class Machine:
         fill_special_registers(wave, self._frame)
         wave.hastens, wave.cancel = self._schedule.hastens, self._starts.cancel
         self._runs.appendleft(
-            Scheduler(self._blocks, wave, self._memory, self._budget, self._schedule, self._observer)
+            Scheduler(
+                self._blocks, wave, self._memory, self._budget, self._schedule, self._observer, self._native
+            )
         )
         self._slices = 0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Memory
 from ptx_lsp.executor.machine.observer import CurrentStep, Observer
 from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.native.hot import HotKernel
+from ptx_lsp.executor.native.layout import GONE
 from ptx_lsp.executor.scheduling.barriers import Barriers, ClusterBarriers, Gone
 from ptx_lsp.executor.scheduling.convergence_groups import Budget, ConvergenceGroups
 from ptx_lsp.executor.scheduling.deadlock_messages import Waiting, deadlock, going_round, held
@@ -29,6 +33,10 @@ from ptx_lsp.executor.scheduling.livelock import LivelockDetector, Stuck
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.executor.scheduling.spin_wait import SpinWaits
 
+if TYPE_CHECKING:
+    from ptx_lsp.executor.native.running import NativeCode
+
+_NATIVE_TURNS = 64  # for so many others counts a turn in native code
 _LOOK_AGAIN = 512
 _IDLE = 64  # so often all groups look at memory in vain before another wave goes on
 _HASTENED = 0.125
@@ -40,9 +48,12 @@ class Scheduler(ConvergenceGroups):
 
     def __init__(
         self, blocks: tuple[Block, ...], wave: Wave, memory: Memory, budget: Budget, schedule: Schedule,
-        observer: Observer | None,
+        observer: Observer | None, native: HotKernel | None = None,
     ) -> None:
         super().__init__(blocks, wave, budget, set())
+        self._native = native
+        self._refused: set[int] = set()
+        """Blocks at which groups cannot go on in native code, or have tried in vain."""
         self.at[0] = None
         self._schedule = schedule
         self._observer = observer
@@ -76,7 +87,7 @@ class Scheduler(ConvergenceGroups):
                 if self._waiting():
                     raise self._deadlock()
                 return True
-            used += self._next(used)
+            used += self._go_on(used)
             self.stuck = self._livelock.stuck(self.at, self._held)
             if (self.stuck is not None and not self._completes()) or self._idle > _IDLE:
                 break
@@ -90,6 +101,49 @@ class Scheduler(ConvergenceGroups):
         pending.complete()
         self.stuck = None
         self._livelock.forget()
+        return True
+
+    def _go_on(self, turn: int) -> int:
+        """Lets groups go on, in native code where there is any; for how many turns they did."""
+        native, wave = self._native, self.wave
+        if native is None:
+            return self._next(turn)
+        if native.code is not None and self._run_natively(native, native.code):
+            return _NATIVE_TURNS
+        self._refused.clear()
+        before = wave.executed
+        used = self._next(turn)
+        native.ran(wave.executed - before, wave.count)
+        return used
+
+    def _run_natively(self, native: HotKernel, code: NativeCode) -> bool:
+        """Lets all groups go on that can in native code; whether there are any."""
+        blocks = code.blocks - self._held - self._refused
+        ready = {block: mask for block, mask in self.at.items() if block in blocks}
+        if not ready:
+            return False
+        for block, mask in ready.items():
+            del self.at[block]
+            self._livelock.goes_on(block, mask)
+        self.executed |= code.blocks
+        wave = self.wave
+        live, places = wave.live_mask(), code.run(wave, native.spaces, ready)
+        gone = live & (places == GONE)
+        if gone.any():
+            self.end(wave.normal(gone))
+        late: list[tuple[int, int, int, Bools]] = []
+        for point in np.unique(places[places >= 0]).tolist():
+            block, step = code.points.places[point]
+            here = places == point
+            if step:
+                late.append((self.rank(block), block, step, here))
+                continue
+            self.arrive(block, wave.normal(here))
+            if self.blocks[block].polls or not code.points.is_native(point):
+                self._refused.add(block)
+        for _, block, step, here in sorted(late, key=itemgetter(0, 1, 2)):
+            self.execute(block, wave.normal(here), step)
+        self.budget.check(wave, self.blocks[min(ready)].steps[0])
         return True
 
     def _next(self, turn: int) -> int:

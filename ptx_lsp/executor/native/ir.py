@@ -1,0 +1,219 @@
+"""The text of a function in LLVM's intermediate representation, instruction by instruction.
+
+A *vector* has an element for each lane of a warp; masks of lanes are integers of 32 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptx_lsp.executor.arithmetic.program import DType
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+
+_BITS = 8
+_FLOATS = {2: "half", 4: "float", 8: "double"}
+_SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+class NotLowered(Exception):
+    """Something has no native code."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """An operand of instructions, with its type: `i64`, `ptr`, `<32 x float>`."""
+
+    type: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.text}"
+
+
+def scalar_type(dtype: DType) -> str:
+    """The type of an element of an array."""
+    if dtype.kind == "b":
+        return "i1"
+    return _FLOATS[dtype.itemsize] if dtype.kind == "f" else f"i{_BITS * dtype.itemsize}"
+
+
+def vector_of(scalar: str, count: int = WARP_SIZE) -> str:
+    return f"<{count} x {scalar}>"
+
+
+def vector_type(dtype: DType) -> str:
+    return vector_of(scalar_type(dtype))
+
+
+def element_of(type: str) -> str:
+    """The type of an element of a vector; any other itself."""
+    return type.rpartition(" x ")[2].rstrip(">") if type.startswith("<") else type
+
+
+def integer(value: int, type: str) -> Value:
+    """A constant, in each lane where `type` is a vector."""
+    bits = int(element_of(type)[1:])
+    value &= (1 << bits) - 1
+    text = ("true" if value else "false") if bits == 1 else str(value)
+    if type.startswith("<"):
+        text = f"<{', '.join([f'{element_of(type)} {text}'] * _count(type))}>"
+    return Value(type, text)
+
+
+def sequence(values: Sequence[int], scalar: str) -> Value:
+    """A constant vector."""
+    return Value(vector_of(scalar, len(values)), f"<{', '.join(f'{scalar} {one}' for one in values)}>")
+
+
+def constant(value: np.generic) -> Value:
+    """A constant of NumPy's in each lane."""
+    dtype = value.dtype
+    if dtype.kind == "b":
+        return integer(int(value), vector_type(dtype))
+    bits = int(np.asarray(value).view(f"u{dtype.itemsize}"))
+    whole = integer(bits, vector_of(f"i{_BITS * dtype.itemsize}"))
+    if dtype.kind != "f":
+        return whole
+    return Value(vector_type(dtype), f"bitcast ({whole} to {vector_type(dtype)})")
+
+
+def _count(type: str) -> int:
+    return int(type[1:].partition(" ")[0]) if type.startswith("<") else 1
+
+
+class Code:
+    """Instructions so far, and what they declare outside of the function."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.slots: list[str] = []
+        """The allocations at the beginning of the function."""
+        self.declarations: dict[str, str] = {}
+        self._count = 0
+
+    def name(self, stem: str) -> str:
+        self._count += 1
+        return f"{stem}{self._count}"
+
+    # -- structure ------------------------------------------------------------------------------
+
+    def begin(self, label: str) -> None:
+        self.lines.append(f"{label}:")
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def jump(self, label: str) -> None:
+        self.do(f"br label %{label}")
+
+    def branch(self, condition: Value, yes: str, no: str, *, likely: bool | None = None) -> None:
+        """Jumps to `yes` where a condition holds, else to `no`."""
+        weights = {None: "", True: ", !prof !0", False: ", !prof !1"}[likely]
+        self.do(f"br {condition}, label %{yes}, label %{no}{weights}")
+
+    def slot(self, type: str, stem: str = "slot") -> Value:
+        """A variable of the function."""
+        name = f"%{self.name(stem)}"
+        self.slots.append(f"  {name} = alloca {type}")
+        return Value("ptr", name)
+
+    # -- instructions ---------------------------------------------------------------------------
+
+    def emit(self, type: str, text: str) -> Value:
+        name = f"%{self.name('v')}"
+        self.do(f"{name} = {text}")
+        return Value(type, name)
+
+    def binary(self, operation: str, a: Value, b: Value | int) -> Value:
+        other = integer(b, a.type) if isinstance(b, int) else b
+        return self.emit(a.type, f"{operation} {a}, {other.text}")
+
+    def unary(self, operation: str, a: Value) -> Value:
+        return self.emit(a.type, f"{operation} {a}")
+
+    def compare(self, operation: str, a: Value, b: Value | int) -> Value:
+        """`icmp ult` and the like."""
+        other = integer(b, a.type) if isinstance(b, int) else b
+        type = vector_of("i1", _count(a.type)) if a.type.startswith("<") else "i1"
+        return self.emit(type, f"{operation} {a}, {other.text}")
+
+    def select(self, condition: Value, yes: Value, no: Value) -> Value:
+        return self.emit(yes.type, f"select {condition}, {yes}, {no}")
+
+    def convert(self, operation: str, a: Value, type: str) -> Value:
+        """`zext`, `bitcast` and the like."""
+        return a if a.type == type else self.emit(type, f"{operation} {a} to {type}")
+
+    def call(self, type: str, function: str, *arguments: Value) -> Value:
+        self._declare(type, function, arguments)
+        return self.emit(type, f"call {type} @{function}({', '.join(map(str, arguments))})")
+
+    def run(self, function: str, *arguments: Value) -> None:
+        """Calls a function without a result."""
+        self._declare("void", function, arguments)
+        self.do(f"call void @{function}({', '.join(map(str, arguments))})")
+
+    def _declare(self, type: str, function: str, arguments: Sequence[Value]) -> None:
+        if function.startswith("llvm."):
+            types = ", ".join(one.type for one in arguments)
+            self.declarations[function] = f"declare {type} @{function}({types})"
+
+    def intrinsic(self, name: str, *arguments: Value) -> Value:
+        """A function of LLVM on values of one type, with a result of that type."""
+        type = arguments[0].type
+        extra = [integer(0, "i1")] if name in ("cttz", "ctlz", "abs") else []
+        return self.call(type, f"llvm.{name}.{suffix(type)}", *arguments, *extra)
+
+    def extract(self, vector: Value, at: Value | int) -> Value:
+        index = integer(at, "i32") if isinstance(at, int) else at
+        return self.emit(element_of(vector.type), f"extractelement {vector}, {index}")
+
+    def splat(self, value: Value, count: int = WARP_SIZE) -> Value:
+        """A value in each lane."""
+        type = vector_of(value.type, count)
+        one = self.emit(type, f"insertelement {type} poison, {value}, i32 0")
+        return self.emit(
+            type, f"shufflevector {one}, {type} poison, <{count} x i32> zeroinitializer"
+        )
+
+    def shuffle(self, a: Value, b: Value | None, lanes: Sequence[int]) -> Value:
+        """Some of the elements of two vectors."""
+        other = Value(a.type, "poison") if b is None else b
+        type = vector_of(element_of(a.type), len(lanes))
+        return self.emit(type, f"shufflevector {a}, {other}, {sequence(lanes, 'i32')}")
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def load(self, type: str, at: Value, alignment: int = 0) -> Value:
+        return self.emit(type, f"load {type}, {at}{_aligned(alignment)}")
+
+    def store(self, value: Value, at: Value, alignment: int = 0) -> None:
+        self.do(f"store {value}, {at}{_aligned(alignment)}")
+
+    def offset(self, base: Value, by: Value | int) -> Value:
+        """A pointer so many bytes further; a vector of pointers where `by` is one."""
+        index = integer(by, "i64") if isinstance(by, int) else by
+        type = vector_of("ptr", _count(index.type)) if index.type.startswith("<") else "ptr"
+        return self.emit(type, f"getelementptr i8, {base}, {index}")
+
+    def bits(self, lanes: Value) -> Value:
+        """Truths of lanes as a mask."""
+        return self.convert("bitcast", lanes, f"i{_count(lanes.type)}")
+
+    def truths(self, mask: Value) -> Value:
+        return self.convert("bitcast", mask, vector_of("i1", int(mask.type[1:])))
+
+
+def suffix(type: str) -> str:
+    """A type as the names of overloaded functions have it."""
+    element = element_of(type)
+    short = _SUFFIXES.get(element, element)
+    short = "p0" if short == "ptr" else short
+    return f"v{_count(type)}{short}" if type.startswith("<") else short
+
+
+def _aligned(alignment: int) -> str:
+    return f", align {alignment}" if alignment else ""

@@ -1,0 +1,52 @@
+"""What native code is given: one array of 64-bit words, some of them pointers."""
+
+from __future__ import annotations
+
+from ptx_lsp.executor.native.ir import Code, Value
+
+FIELDS = (
+    "first_block", "last_block", "warps", "lanes", "inputs", "outputs", "positions", "shared",
+    "shared_stride", "shared_limit", "local", "local_stride", "local_limit", "parameters",
+    "parameter_limit", "buffers", "buffer_count", "sites", "fuel", "executed",
+)
+"""The blocks of a wave that are to run; warps and lanes of a block; tables of registers, see `FILE`; the
+position of each lane; memory; the instructions that may be executed, and after that those which were.
+"""
+WORD = 8
+FILE = 3
+"""Words for each register among the inputs: a pointer, and how many bytes lie between blocks and between
+lanes. Among the outputs there is only a pointer.
+"""
+BUFFER = 4
+"""Words for each buffer: its address, its bytes, the pointer to them, and whether it may be written."""
+SITE = 3
+"""Words for each access to global memory, to remember the last buffer: its address, the last offset of an
+access in it, and the pointer to it.
+"""
+GONE = -1
+"""The position of a lane that has exited, or does not exist."""
+ELSEWHERE = -2
+"""The position of a lane that goes on without native code."""
+
+
+class Fields:
+    """The words as values of a function."""
+
+    def __init__(self, code: Code, given: Value) -> None:
+        self._code = code
+        self._given = given
+        self._values: dict[str, Value] = {}
+        for name in FIELDS:
+            type = "ptr" if name in _POINTERS else "i64"
+            self._values[name] = code.load(type, self.place(name), WORD)
+
+    def place(self, name: str) -> Value:
+        return self._code.offset(self._given, WORD * FIELDS.index(name))
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+
+_POINTERS = frozenset({
+    "inputs", "outputs", "positions", "shared", "local", "parameters", "buffers", "sites",
+})

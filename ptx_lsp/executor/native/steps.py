@@ -1,0 +1,108 @@
+"""Steps as native code, for the lanes of a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ptx_lsp.executor.arithmetic.program import DType, Program
+from ptx_lsp.executor.instructions.access import Load, Store
+from ptx_lsp.executor.instructions.compute import Compute
+from ptx_lsp.executor.machine.control import Nothing, Step
+from ptx_lsp.executor.native.access import Accesses
+from ptx_lsp.executor.native.ir import Code, NotLowered, Value, vector_of, vector_type
+from ptx_lsp.executor.native.programs import lowered
+from ptx_lsp.executor.native.traced import Traced, converted
+
+
+class Steps:
+    """Lowers the steps of a function."""
+
+    def __init__(
+        self, code: Code, accesses: Accesses, dtypes: Mapping[int, DType], temporary: Collection[int]
+    ) -> None:
+        """A `temporary` register is not read in another block than it is written in."""
+        self.code = code
+        self.accesses = accesses
+        self._dtypes = dtypes
+        self._temporary = temporary
+        self.slots: dict[int, Value] = {}
+        """The variables of registers."""
+        self.written: set[int] = set()
+
+    def slot(self, number: int) -> Value:
+        if number not in self.slots:
+            self.slots[number] = self.code.slot(vector_type(self._dtypes[number]), "register")
+        return self.slots[number]
+
+    def read(self, number: int) -> Traced:
+        dtype = self._dtypes[number]
+        return Traced(self.code, self.code.load(vector_type(dtype), self.slot(number)), dtype)
+
+    def write(self, number: int, value: Value, active: Value) -> None:
+        """Gives a register the value in the lanes of a mask."""
+        slot = self.slot(number)
+        self.written.add(number)
+        if number not in self._temporary:
+            before = self.code.load(value.type, slot)
+            value = self.code.select(self.code.truths(active), value, before)
+        self.code.store(value, slot)
+
+    def values(self, program: Program) -> list[Value]:
+        return lowered(self.code, program, self.read)
+
+    def taken(self, step: Step, mask: Value) -> Value:
+        """The lanes of a mask that execute a step."""
+        if step.guard < 0:
+            return mask
+        holds = self.code.bits(self.read(step.guard).value)
+        if step.negated:
+            holds = self.code.binary("xor", holds, -1)
+        return self.code.binary("and", holds, mask)
+
+    def run(self, step: Step, mask: Value, leave: str) -> None:
+        """A step that is no jump; jumps to `leave` before it has done anything if native code cannot do it."""
+        active = self.taken(step, mask)
+        if isinstance(step.action, Nothing):
+            return
+        code, done = self.code, self.code.name("done")
+        if step.guard >= 0:
+            go_on = code.name("taken")
+            code.branch(code.compare("icmp ne", active, 0), go_on, done)
+            code.begin(go_on)
+        self._act(step.action, active, leave)
+        if step.guard >= 0:
+            code.jump(done)
+            code.begin(done)
+
+    def _act(self, action: object, active: Value, leave: str) -> None:
+        match action:
+            case Compute(program=program, destinations=numbers):
+                for number, value in zip(numbers, self.values(program), strict=True):
+                    self.write(number, value, active)
+            case Load():
+                self._load(action, active, leave)
+            case Store():
+                self._store(action, active, leave)
+            case _:
+                raise NotLowered(type(action).__name__)
+
+    def _load(self, action: Load, active: Value, leave: str) -> None:
+        (addresses,) = self.values(action.address)
+        count = len(action.destinations)
+        place = self.accesses.place(
+            addresses, action.space, action.element.itemsize * count, active, leave, writes=False
+        )
+        found = self.accesses.load(place, action.element, count, leave)
+        for number, value in zip(action.destinations, found, strict=True):
+            if number is not None:
+                dtype = self._dtypes[number]
+                self.write(number, converted(self.code, value, action.element, dtype), active)
+
+    def _store(self, action: Store, active: Value, leave: str) -> None:
+        values = self.values(action.values)
+        (addresses,) = self.values(action.address)
+        size = action.element.itemsize * len(values)
+        place = self.accesses.place(addresses, action.space, size, active, leave, writes=True)
+        if values[0].type == vector_of("i1"):
+            raise NotLowered("a predicate is stored")
+        self.accesses.store(place, values, leave)

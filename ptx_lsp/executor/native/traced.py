@@ -1,0 +1,362 @@
+"""NumPy code as native code: functions on arrays are called with values that record what happens to them.
+
+So what `arithmetic` says in NumPy operations is the only description of an instruction, however it is
+executed. Where a function asks whether something holds in any lane, the answer is yes: it does so only to
+skip what would change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ptx_lsp.executor.arithmetic.program import BOOL, DType
+from ptx_lsp.executor.native.ir import (
+    Code,
+    NotLowered,
+    Value,
+    constant,
+    integer,
+    scalar_type,
+    suffix,
+    vector_of,
+    vector_type,
+)
+
+
+class Traced(NDArrayOperatorsMixin):
+    """An array with an element for each lane of a warp."""
+
+    shape: Final[tuple[int, ...]] = ()
+
+    def __init__(self, code: Code, value: Value, dtype: DType) -> None:
+        self.code = code
+        self.value = value
+        self.dtype = dtype
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: object, **settings: object
+    ) -> Traced:
+        lower = _UFUNCS.get(ufunc.__name__)
+        if lower is None or method != "__call__" or settings.keys() - {"out"}:
+            raise NotLowered(ufunc.__name__)
+        kinds = [_kind(one) for one in inputs]
+        *types, result = ufunc.resolve_dtypes((*kinds, None))
+        operands = [self._operand(one, dtype) for one, dtype in zip(inputs, types, strict=True)]
+        return Traced(self.code, lower(self.code, types[0], operands), result)
+
+    def __array_function__(
+        self, function: Callable[..., object], types: object, given: Sequence[object],
+        settings: dict[str, object],
+    ) -> Traced:
+        if function is np.where and not settings:
+            condition, yes, no = given
+            dtype = np.result_type(*(_example(one) for one in (yes, no)))
+            a, b = self._operand(yes, dtype), self._operand(no, dtype)
+            return Traced(self.code, self.code.select(self._operand(condition, BOOL), a, b), dtype)
+        if function is np.clip and not settings:
+            value, low, high = given
+            found: Traced = np.minimum(np.maximum(self._of(value), low), high)  # type: ignore[call-overload]
+            return found
+        if function is np.full_like and not settings:
+            _, value = given
+            return Traced(self.code, self._operand(value, self.dtype), self.dtype)
+        raise NotLowered(function.__name__)
+
+    def any(self) -> bool:
+        return True
+
+    def astype(self, dtype: DType, *, copy: bool = True) -> Traced:
+        return Traced(self.code, converted(self.code, self.value, self.dtype, np.dtype(dtype)), np.dtype(dtype))
+
+    def view(self, dtype: DType) -> Traced:
+        wanted = np.dtype(dtype)
+        if wanted.itemsize != self.dtype.itemsize:
+            raise NotLowered("view")
+        if BOOL in (wanted, self.dtype) and wanted != self.dtype:
+            raise NotLowered("view")
+        return Traced(self.code, self.code.convert("bitcast", self.value, vector_type(wanted)), wanted)
+
+    def _of(self, value: object) -> Traced:
+        if not isinstance(value, Traced):
+            raise NotLowered("a constant")
+        return value
+
+    def _operand(self, value: object, dtype: DType) -> Value:
+        if isinstance(value, Traced):
+            return converted(self.code, value.value, value.dtype, dtype)
+        found = np.asarray(value)
+        if found.size != 1:
+            raise NotLowered("an array")
+        return constant(found.reshape(-1).astype(dtype)[0])
+
+
+def _kind(value: object) -> object:
+    """What decides the type of a result: a type, or `int` and `float` for numbers of Python."""
+    if isinstance(value, Traced | np.ndarray | np.generic):
+        return value.dtype
+    return type(value)
+
+
+def _example(value: object) -> object:
+    return value.dtype if isinstance(value, Traced) else value
+
+
+def converted(code: Code, value: Value, before: DType, after: DType) -> Value:
+    """`astype`"""
+    type = vector_type(after)
+    if before == after:
+        return value
+    if after == BOOL:
+        if before.kind == "f":
+            return code.compare("fcmp une", value, constant(before.type(0)))
+        return code.compare("icmp ne", value, 0)
+    match before.kind, after.kind:
+        case "f", "f":
+            return code.convert("fpext" if after.itemsize > before.itemsize else "fptrunc", value, type)
+        case "f", kind:
+            return code.convert("fptosi" if kind == "i" else "fptoui", value, type)
+        case kind, "f":
+            return code.convert("sitofp" if kind == "i" else "uitofp", value, type)
+        case kind, _:
+            if before != BOOL and after.itemsize <= before.itemsize:
+                return code.convert("trunc", value, type)
+            return code.convert("sext" if kind == "i" else "zext", value, type)
+
+
+# -- ufuncs: from values of the type with which NumPy computes them ----------------------------------
+
+_Lower = Callable[[Code, DType, list[Value]], Value]
+
+
+def _by_kind(whole: str, real: str) -> _Lower:
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        a, b = operands
+        return code.binary(real if dtype.kind == "f" else whole, a, b)
+
+    return lower
+
+
+def _compared(condition: str, real: str) -> _Lower:
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        a, b = operands
+        if dtype.kind == "f":
+            return code.compare(f"fcmp {real}", a, b)
+        sign = "" if condition in ("eq", "ne") else "s" if dtype.kind == "i" else "u"
+        return code.compare(f"icmp {sign}{condition}", a, b)
+
+    return lower
+
+
+def _function(name: str) -> _Lower:
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        if dtype.kind != "f":
+            raise NotLowered(name)
+        return code.intrinsic(name, *operands)
+
+    return lower
+
+
+def _shifted(code: Code, dtype: DType, operands: list[Value], operation: str) -> Value:
+    """As NumPy shifts by as many bits as there are, or more."""
+    a, by = operands
+    bits = 8 * dtype.itemsize
+    fits = code.compare("icmp ult", by, bits)
+    if operation == "ashr":
+        limited = code.select(fits, by, integer(bits - 1, by.type))
+        return code.binary(operation, a, limited)
+    limited = code.select(fits, by, integer(0, by.type))
+    return code.select(fits, code.binary(operation, a, limited), integer(0, a.type))
+
+
+def _left(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    return _shifted(code, dtype, operands, "shl")
+
+
+def _right(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    return _shifted(code, dtype, operands, "ashr" if dtype.kind == "i" else "lshr")
+
+
+def _divided(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    a, b = operands
+    if dtype.kind != "f":
+        raise NotLowered("divide")
+    return code.binary("fdiv", a, b)
+
+
+def _unsigned(operation: str) -> _Lower:
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        a, b = operands
+        if dtype.kind != "u":
+            raise NotLowered(operation)
+        return code.binary(operation, a, b)
+
+    return lower
+
+
+def _negative(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    return code.unary("fneg", a) if dtype.kind == "f" else code.binary("sub", integer(0, a.type), a)
+
+
+def _absolute(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    if dtype.kind == "f":
+        return code.intrinsic("fabs", a)
+    return code.intrinsic("abs", a) if dtype.kind == "i" else a
+
+
+def _inverted(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    return code.binary("xor", a, -1)
+
+
+def _counted(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    return code.convert("trunc", code.intrinsic("ctpop", a), vector_of("i8"))
+
+
+def _is_nan(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    return code.compare("fcmp uno", a, a) if dtype.kind == "f" else integer(0, vector_of("i1"))
+
+
+def _size(code: Code, a: Value, dtype: DType) -> Value:
+    if dtype.kind != "f":
+        raise NotLowered("an integer")
+    return code.intrinsic("fabs", a)
+
+
+def _is_finite(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    limit = constant(dtype.type(np.inf))
+    return code.compare("fcmp olt", _size(code, operands[0], dtype), limit)
+
+
+def _is_infinite(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    limit = constant(dtype.type(np.inf))
+    return code.compare("fcmp oeq", _size(code, operands[0], dtype), limit)
+
+
+def _sign(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    whole = vector_of(f"i{8 * dtype.itemsize}")
+    return code.compare("icmp slt", code.convert("bitcast", operands[0], whole), 0)
+
+
+def _next(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    """The next float towards another."""
+    whole = np.dtype(f"i{dtype.itemsize}")
+    a, to = (Traced(code, one, dtype) for one in operands)
+    bits = a.view(whole)
+    away = np.equal(np.less(a, to), np.greater(a, dtype.type(0)))
+    moved = np.where(away, bits + whole.type(1), bits - whole.type(1)).view(dtype)
+    least = np.copysign(np.ones((), whole).view(dtype)[()], to)
+    found = np.where(np.equal(a, dtype.type(0)), least, moved)
+    found = np.where(np.equal(a, to) | np.isnan(a) | np.isnan(to), to, found)
+    assert isinstance(found, Traced)
+    return np.where(np.isnan(a), a, found).value
+
+
+def _extreme(operation: str) -> _Lower:
+    """`minimum` and `maximum`: a NaN wins."""
+
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        a, b = operands
+        if dtype.kind == "f":
+            relation = "ole" if operation == "less_equal" else "oge"
+            first = code.compare(f"fcmp {relation}", a, b)
+            unordered = code.compare("fcmp uno", a, a)
+            return code.select(code.binary("or", first, unordered), a, b)
+        relation = "le" if operation == "less_equal" else "ge"
+        sign = "s" if dtype.kind == "i" else "u"
+        return code.select(code.compare(f"icmp {sign}{relation}", a, b), a, b)
+
+    return lower
+
+
+def _reciprocal(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    return code.binary("fdiv", constant(dtype.type(1)), a)
+
+
+def _with_sign(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    a, sign = operands
+    return code.call(a.type, f"llvm.copysign.{suffix(a.type)}", a, sign)
+
+
+def _bitwise(operation: str) -> _Lower:
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        a, b = operands
+        return code.binary(operation, a, b)
+
+    return lower
+
+
+def _logical(operation: str) -> _Lower:
+    def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
+        a, b = (converted(code, one, dtype, BOOL) for one in operands)
+        return code.binary(operation, a, b)
+
+    return lower
+
+
+def _square(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    (a,) = operands
+    return code.binary("fmul" if dtype.kind == "f" else "mul", a, a)
+
+
+def _power(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    a, by = operands
+    if by.text != constant(dtype.type(2)).text:
+        raise NotLowered("power")
+    return _square(code, dtype, [a])
+
+
+_UFUNCS: dict[str, _Lower] = {
+    "add": _by_kind("add", "fadd"),
+    "subtract": _by_kind("sub", "fsub"),
+    "multiply": _by_kind("mul", "fmul"),
+    "divide": _divided,
+    "floor_divide": _unsigned("udiv"),
+    "remainder": _unsigned("urem"),
+    "negative": _negative,
+    "absolute": _absolute,
+    "square": _square,
+    "power": _power,
+    "reciprocal": _reciprocal,
+    "sqrt": _function("sqrt"),
+    "rint": _function("rint"),
+    "trunc": _function("trunc"),
+    "floor": _function("floor"),
+    "ceil": _function("ceil"),
+    "bitwise_and": _bitwise("and"),
+    "bitwise_or": _bitwise("or"),
+    "bitwise_xor": _bitwise("xor"),
+    "invert": _inverted,
+    "left_shift": _left,
+    "right_shift": _right,
+    "bitwise_count": _counted,
+    "less": _compared("lt", "olt"),
+    "less_equal": _compared("le", "ole"),
+    "greater": _compared("gt", "ogt"),
+    "greater_equal": _compared("ge", "oge"),
+    "equal": _compared("eq", "oeq"),
+    "not_equal": _compared("ne", "une"),
+    "logical_and": _logical("and"),
+    "logical_or": _logical("or"),
+    "logical_xor": _logical("xor"),
+    "isnan": _is_nan,
+    "isfinite": _is_finite,
+    "isinf": _is_infinite,
+    "signbit": _sign,
+    "copysign": _with_sign,
+    "nextafter": _next,
+    "minimum": _extreme("less_equal"),
+    "maximum": _extreme("greater_equal"),
+}
+
+
+def scalar(dtype: DType) -> str:
+    return scalar_type(dtype)
