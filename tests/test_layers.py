@@ -53,6 +53,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "asynchronous matrices instrumentation",
         "textures scheduling tensor_memory",
         "decoding",
+        "native",
         "check",
         "launching",
     ),

@@ -278,7 +278,7 @@ class Spaces:
                 self._fail(wave, left & ~self.memory.holds(addresses, size), addresses, mask, name)
             assert buffer is not None
             offsets = addresses[here] - np.uint64(buffer.base)
-            self._check_alignment(wave, offsets, size, mask)
+            self._check_alignment(wave, offsets, size, mask, here)
             found.append((ResolvedAddress(buffer.data, offsets, ".global", buffer), here))
             left &= ~here
         return found
@@ -305,10 +305,15 @@ class Spaces:
         return found
 
     def _check_alignment(
-        self, wave: Wave, offsets: Addresses, size: int, mask: Bools | None
+        self, wave: Wave, offsets: Addresses, size: int, mask: Bools | None, part: Bools | None = None
     ) -> None:
+        """`part`: of the addresses, those whose offsets are given."""
         if size > 1 and int(np.bitwise_or.reduce(offsets, axis=None)) & (size - 1):
             wrong = (offsets & np.uint64(size - 1)) != 0
+            if part is not None:
+                everywhere = np.zeros(part.shape, np.bool_)
+                everywhere[part] = wrong
+                wrong = everywhere
             self._raise(
                 wave, wrong, mask, f"the access of {size} bytes is misaligned", "misaligned"
             )

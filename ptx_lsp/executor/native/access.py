@@ -11,7 +11,7 @@ from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.memory import CONST_WINDOW, Space
 from ptx_lsp.executor.native.ir import (
     Code,
-    NotLowered,
+    NotLoweredError,
     Value,
     element_of,
     integer,
@@ -63,7 +63,7 @@ class Accesses:
                 return self._window(self.shared, fields["shared_limit"], addresses, size, active, leave)
             case ".param":
                 if writes:
-                    raise NotLowered("a parameter is written")
+                    raise NotLoweredError("a parameter is written")
                 base, limit = fields["parameters"], fields["parameter_limit"]
                 return self._window(base, limit, addresses, size, active, leave)
             case ".local":
@@ -96,7 +96,8 @@ class Accesses:
         return Place(base, offsets, limit, size, active)
 
     def _global(
-        self, addresses: Value, size: int, active: Value, leave: str, *, writes: bool, is_generic: bool = False
+        self, addresses: Value, size: int, active: Value, leave: str, *, writes: bool,
+        is_generic: bool = False,
     ) -> Place:
         """In the buffer that the first lane accesses. Only `is_generic` addresses may be in the first one,
         shared memory.
@@ -169,15 +170,13 @@ class Accesses:
                 paths.append((self._end(done), values))
             code.begin(general)
             self._check(place, leave)
-        paths.append((*self._gathered(place, scalar, count, done),))
+        paths.append(self._gathered(place, scalar, count, done))
         code.begin(done)
-        return [
-            code.emit(
-                vector_of(scalar),
-                f"phi {vector_of(scalar)} " + ", ".join(f"[{values[at].text}, %{label}]" for label, values in paths),
-            )
-            for at in range(count)
-        ]
+        found: list[Value] = []
+        for at in range(count):
+            values = ", ".join(f"[{values[at].text}, %{label}]" for label, values in paths)
+            found.append(code.emit(vector_of(scalar), f"phi {vector_of(scalar)} {values}"))
+        return found
 
     def _end(self, done: str) -> str:
         """Ends a path; the label of where it ends."""
@@ -248,17 +247,19 @@ class Accesses:
         starts = self._starts(place)
         found: list[Value] = []
         for at in range(count):
-            halves = [
+            first, second = (
                 code.splat(code.load(scalar, code.offset(start, at * each), each), _HALF) for start in starts
-            ]
-            found.append(code.shuffle(*halves, list(range(WARP_SIZE))))
+            )
+            found.append(code.shuffle(first, second, range(WARP_SIZE)))
         return found
 
     def _close_in_half(self, place: Place, scalar: str, count: int) -> list[Value]:
         code, each = self._code, place.size // count
-        halves = [code.load(vector_of(scalar, _HALF * count), start, each) for start in self._starts(place)]
+        type = vector_of(scalar, _HALF * count)
+        first, second = (code.load(type, start, each) for start in self._starts(place))
         return [
-            code.shuffle(*halves, [lane * count + at for lane in range(WARP_SIZE)]) for at in range(count)
+            code.shuffle(first, second, [lane * count + at for lane in range(WARP_SIZE)])
+            for at in range(count)
         ]
 
     def _gathered(self, place: Place, scalar: str, count: int, done: str) -> tuple[str, list[Value]]:
@@ -325,7 +326,8 @@ class Accesses:
 
 
 FIND = f"""
-define internal i1 @find(ptr %buffers, i64 %count, ptr %site, i64 %address, i64 %size, i64 %writes) noinline {{
+define internal i1 @find(ptr %buffers, i64 %count, ptr %site, i64 %address, i64 %size, i64 %writes)
+  noinline {{
 entry:
   br label %head
 head:

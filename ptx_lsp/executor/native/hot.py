@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from ptx_lsp.executor.arithmetic.program import DType
+from ptx_lsp.executor.arithmetic.program import Bools, DType
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.native_turns import Stops
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.native.running import NativeCode
@@ -35,23 +37,31 @@ def _has_compiler() -> bool:
 
 
 class HotKernel:
-    """A decoded kernel, and its native code once it is hot."""
+    """A decoded kernel, and its native code once it is hot (`NativeTurns`)."""
 
     def __init__(
         self, blocks: tuple[Block, ...], dtypes: Mapping[int, DType], spaces: Spaces, mode: NativeMode
     ) -> None:
-        self.spaces = spaces
-        self.code: NativeCode | None = None
-        """None: there is none so far."""
+        self._spaces = spaces
+        self._code: NativeCode | None = None
         self._blocks = blocks
         self._dtypes = dtypes
+        self._mode = mode
         self._heat = 0
         self._is_decided = mode == "off"
-        if mode == "always":
+        self._native: frozenset[int] = frozenset()
+
+    @property
+    def blocks(self) -> frozenset[int]:
+        if self._mode == "always" and not self._is_decided:
             self._compile()
+        return self._native
+
+    def run(self, wave: Wave, groups: Mapping[int, Bools | None]) -> Stops:
+        assert self._code is not None
+        return self._code.run(wave, self._spaces, groups)
 
     def ran(self, steps: int, lanes: int) -> None:
-        """So many steps were executed without native code, for so many lanes each."""
         if not self._is_decided:
             self._heat += steps * (_STEP + lanes)
             if self._heat > _HOT:
@@ -66,4 +76,5 @@ class HotKernel:
 
         source = FunctionBuilder(self._blocks, self._dtypes).build()
         if source is not None:
-            self.code = NativeCode(source)
+            self._code = NativeCode(source)
+            self._native = frozenset(source.points.native)

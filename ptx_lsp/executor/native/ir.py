@@ -18,7 +18,7 @@ _FLOATS = {2: "half", 4: "float", 8: "double"}
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
-class NotLowered(Exception):
+class NotLoweredError(Exception):
     """Something has no native code."""
 
 

@@ -80,7 +80,7 @@ def live_at_starts(blocks: Sequence[Block]) -> list[set[int]] | None:
 def global_registers(blocks: Sequence[Block], all_of_them: Iterable[int]) -> set[int]:
     """The registers that live from one block to another."""
     live = live_at_starts(blocks)
-    return set(all_of_them) if live is None else set().union(*live)
+    return set(all_of_them) if live is None else {number for one in live for number in one}
 
 
 def _read(action: Action | Control) -> set[int] | None:

@@ -20,6 +20,7 @@ class Points:
     def __init__(self, blocks: Sequence[Block], native: Sequence[int]) -> None:
         """`native` are the blocks with native code, in their order."""
         self.native = tuple(native)
+        self.polls = [block.polls for block in blocks]
         self.places: list[Place] = [(block, 0) for block in native]
         """What each point stands before."""
         self._numbers = {block: number for number, block in enumerate(native)}

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import cast
 
 import numpy as np
 
 from ptx_lsp.executor.arithmetic import floats
 from ptx_lsp.executor.arithmetic.program import Array, DType, Program
-from ptx_lsp.executor.native.ir import Code, NotLowered, Value, constant
+from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, constant
 from ptx_lsp.executor.native.traced import Traced, converted
 
 
 def lowered(code: Code, program: Program, register: Callable[[int], Traced]) -> list[Value]:
-    """The outputs of a program, each of the type that the program gives it. NotLowered where an operation
-    has no native code.
+    """The outputs of a program, each of the type that the program gives it. Raises NotLoweredError where an
+    operation has no native code.
     """
+
     def applied(
         name: Hashable, dtype: DType, function: Callable[..., Array], operands: list[Traced]
     ) -> Traced:
@@ -35,7 +37,7 @@ def lowered(code: Code, program: Program, register: Callable[[int], Traced]) -> 
     try:
         found = program.interpreted(register, known, applied)
     except (AttributeError, TypeError) as error:  # what no array of traced values can do
-        raise NotLowered(str(error)) from error
+        raise NotLoweredError(str(error)) from error
     types = [program.dtype(slot) for slot in program.outputs]
     return [whole(*one) for one in zip(found, types, strict=True)]
 
@@ -50,6 +52,5 @@ def _fused(code: Code, dtype: DType, operands: list[Traced]) -> Traced:
     if dtype.itemsize == _LEAST_FUSED:
         return found
     same = [Traced(code, one, dtype) for one in values]
-    whole = floats.propagated(found, *same)
-    assert isinstance(whole, Traced)
-    return whole
+    propagated = cast("Callable[..., Traced]", floats.propagated)
+    return propagated(found, *same)

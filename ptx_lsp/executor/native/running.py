@@ -13,7 +13,8 @@ from ptx_lsp.executor.machine.memory import SHARED_WINDOW
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.native.compiler import MachineCode
 from ptx_lsp.executor.native.function import NativeSource
-from ptx_lsp.executor.native.layout import BUFFER, ELSEWHERE, FIELDS, FILE, GONE, SITE, WORD
+from ptx_lsp.executor.native.layout import BUFFER, ELSEWHERE, FIELDS, FILE, GONE, SITE
+from ptx_lsp.executor.scheduling.native_turns import Stops
 
 Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
@@ -25,13 +26,11 @@ class NativeCode:
 
     def __init__(self, source: NativeSource) -> None:
         self.source = source
-        self.points = source.points
-        self.blocks = frozenset(source.points.native)
         self._code = MachineCode(source.text)
         self._function = self._code.function("run")
 
-    def run(self, wave: Wave, spaces: Spaces, groups: Mapping[int, Bools | None]) -> Positions:
-        """Lets groups of lanes at blocks with native code go on; the points at which lanes are then."""
+    def run(self, wave: Wave, spaces: Spaces, groups: Mapping[int, Bools | None]) -> Stops:
+        """Lets groups of lanes at blocks with native code go on."""
         source = self.source
         positions = np.full(wave.shape, GONE, np.int32)
         positions[wave.live_mask()] = ELSEWHERE
@@ -62,7 +61,21 @@ class NativeCode:
         if (positions != GONE).any():
             for at, array in zip(source.results, results, strict=True):
                 wave.registers[source.file[at]] = array
-        return positions
+        return self._stops(positions, wave.live_mask() & (positions == GONE))
+
+    def _stops(self, positions: Positions, exited: Bools) -> Stops:
+        found, points = Stops(exited), self.source.points
+        reached: list[int] = np.unique(positions[positions >= 0]).tolist()
+        for point in reached:
+            block, step = points.places[point]
+            here: Bools = positions == point
+            if step:
+                found.inside.append((block, step, here))
+                continue
+            found.at_blocks.append((block, here))
+            if points.polls[block] or not points.is_native(point):
+                found.refused.add(block)
+        return found
 
     def _inputs(self, wave: Wave) -> tuple[Words, list[Array]]:
         """The table of registers, and the arrays that it points to."""
@@ -89,8 +102,4 @@ def _buffers(wave: Wave, spaces: Spaces) -> Words:
 
 
 def _pointer(array: npt.NDArray[np.generic]) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found
-
-
-__all__ = ["WORD", "NativeCode"]
+    return array.ctypes.data

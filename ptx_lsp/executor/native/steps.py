@@ -9,7 +9,7 @@ from ptx_lsp.executor.instructions.access import Load, Store
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.machine.control import Nothing, Step
 from ptx_lsp.executor.native.access import Accesses
-from ptx_lsp.executor.native.ir import Code, NotLowered, Value, vector_of, vector_type
+from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, vector_of, vector_type
 from ptx_lsp.executor.native.programs import lowered
 from ptx_lsp.executor.native.traced import Traced, converted
 
@@ -60,7 +60,7 @@ class Steps:
         return self.code.binary("and", holds, mask)
 
     def run(self, step: Step, mask: Value, leave: str) -> None:
-        """A step that is no jump; jumps to `leave` before it has done anything if native code cannot do it."""
+        """A step that is no jump; jumps to `leave` before it has done anything where native code cannot."""
         active = self.taken(step, mask)
         if isinstance(step.action, Nothing):
             return
@@ -84,7 +84,7 @@ class Steps:
             case Store():
                 self._store(action, active, leave)
             case _:
-                raise NotLowered(type(action).__name__)
+                raise NotLoweredError(type(action).__name__)
 
     def _load(self, action: Load, active: Value, leave: str) -> None:
         (addresses,) = self.values(action.address)
@@ -104,5 +104,5 @@ class Steps:
         size = action.element.itemsize * len(values)
         place = self.accesses.place(addresses, action.space, size, active, leave, writes=True)
         if values[0].type == vector_of("i1"):
-            raise NotLowered("a predicate is stored")
+            raise NotLoweredError("a predicate is stored")
         self.accesses.store(place, values, leave)

@@ -16,11 +16,10 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from ptx_lsp.executor.arithmetic.program import BOOL, DType
 from ptx_lsp.executor.native.ir import (
     Code,
-    NotLowered,
+    NotLoweredError,
     Value,
     constant,
     integer,
-    scalar_type,
     suffix,
     vector_of,
     vector_type,
@@ -42,7 +41,7 @@ class Traced(NDArrayOperatorsMixin):
     ) -> Traced:
         lower = _UFUNCS.get(ufunc.__name__)
         if lower is None or method != "__call__" or settings.keys() - {"out"}:
-            raise NotLowered(ufunc.__name__)
+            raise NotLoweredError(ufunc.__name__)
         kinds = [_kind(one) for one in inputs]
         *types, result = ufunc.resolve_dtypes((*kinds, None))
         operands = [self._operand(one, dtype) for one, dtype in zip(inputs, types, strict=True)]
@@ -54,55 +53,55 @@ class Traced(NDArrayOperatorsMixin):
     ) -> Traced:
         if function is np.where and not settings:
             condition, yes, no = given
-            dtype = np.result_type(*(_example(one) for one in (yes, no)))
+            *_, dtype = np.maximum.resolve_dtypes((_kind(yes), _kind(no), None))
             a, b = self._operand(yes, dtype), self._operand(no, dtype)
             return Traced(self.code, self.code.select(self._operand(condition, BOOL), a, b), dtype)
         if function is np.clip and not settings:
             value, low, high = given
-            found: Traced = np.minimum(np.maximum(self._of(value), low), high)  # type: ignore[call-overload]
-            return found
+            return _call(np.minimum, _call(np.maximum, value, low), high)
         if function is np.full_like and not settings:
             _, value = given
             return Traced(self.code, self._operand(value, self.dtype), self.dtype)
-        raise NotLowered(function.__name__)
+        raise NotLoweredError(function.__name__)
 
     def any(self) -> bool:
         return True
 
     def astype(self, dtype: DType, *, copy: bool = True) -> Traced:
-        return Traced(self.code, converted(self.code, self.value, self.dtype, np.dtype(dtype)), np.dtype(dtype))
+        wanted: DType = np.dtype(dtype)
+        return Traced(self.code, converted(self.code, self.value, self.dtype, wanted), wanted)
 
     def view(self, dtype: DType) -> Traced:
         wanted = np.dtype(dtype)
         if wanted.itemsize != self.dtype.itemsize:
-            raise NotLowered("view")
+            raise NotLoweredError("view")
         if BOOL in (wanted, self.dtype) and wanted != self.dtype:
-            raise NotLowered("view")
+            raise NotLoweredError("view")
         return Traced(self.code, self.code.convert("bitcast", self.value, vector_type(wanted)), wanted)
-
-    def _of(self, value: object) -> Traced:
-        if not isinstance(value, Traced):
-            raise NotLowered("a constant")
-        return value
 
     def _operand(self, value: object, dtype: DType) -> Value:
         if isinstance(value, Traced):
             return converted(self.code, value.value, value.dtype, dtype)
         found = np.asarray(value)
         if found.size != 1:
-            raise NotLowered("an array")
+            raise NotLoweredError("an array")
         return constant(found.reshape(-1).astype(dtype)[0])
 
 
-def _kind(value: object) -> object:
+def _call(function: Callable[..., object], *operands: object) -> Traced:
+    """What a function of NumPy's makes of values of which one is traced."""
+    found = function(*operands)
+    assert isinstance(found, Traced)
+    return found
+
+
+def _kind(value: object) -> DType | type:
     """What decides the type of a result: a type, or `int` and `float` for numbers of Python."""
-    if isinstance(value, Traced | np.ndarray | np.generic):
+    if isinstance(value, Traced):
         return value.dtype
-    return type(value)
-
-
-def _example(value: object) -> object:
-    return value.dtype if isinstance(value, Traced) else value
+    if isinstance(value, bool | int | float) and not isinstance(value, np.generic):
+        return type(value)
+    return np.asarray(value).dtype
 
 
 def converted(code: Code, value: Value, before: DType, after: DType) -> Value:
@@ -154,7 +153,7 @@ def _compared(condition: str, real: str) -> _Lower:
 def _function(name: str) -> _Lower:
     def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
         if dtype.kind != "f":
-            raise NotLowered(name)
+            raise NotLoweredError(name)
         return code.intrinsic(name, *operands)
 
     return lower
@@ -183,7 +182,7 @@ def _right(code: Code, dtype: DType, operands: list[Value]) -> Value:
 def _divided(code: Code, dtype: DType, operands: list[Value]) -> Value:
     a, b = operands
     if dtype.kind != "f":
-        raise NotLowered("divide")
+        raise NotLoweredError("divide")
     return code.binary("fdiv", a, b)
 
 
@@ -191,7 +190,7 @@ def _unsigned(operation: str) -> _Lower:
     def lower(code: Code, dtype: DType, operands: list[Value]) -> Value:
         a, b = operands
         if dtype.kind != "u":
-            raise NotLowered(operation)
+            raise NotLoweredError(operation)
         return code.binary(operation, a, b)
 
     return lower
@@ -226,7 +225,7 @@ def _is_nan(code: Code, dtype: DType, operands: list[Value]) -> Value:
 
 def _size(code: Code, a: Value, dtype: DType) -> Value:
     if dtype.kind != "f":
-        raise NotLowered("an integer")
+        raise NotLoweredError("an integer")
     return code.intrinsic("fabs", a)
 
 
@@ -249,14 +248,15 @@ def _next(code: Code, dtype: DType, operands: list[Value]) -> Value:
     """The next float towards another."""
     whole = np.dtype(f"i{dtype.itemsize}")
     a, to = (Traced(code, one, dtype) for one in operands)
+    zero, one = dtype.type(0), whole.type(1)
     bits = a.view(whole)
-    away = np.equal(np.less(a, to), np.greater(a, dtype.type(0)))
-    moved = np.where(away, bits + whole.type(1), bits - whole.type(1)).view(dtype)
-    least = np.copysign(np.ones((), whole).view(dtype)[()], to)
-    found = np.where(np.equal(a, dtype.type(0)), least, moved)
-    found = np.where(np.equal(a, to) | np.isnan(a) | np.isnan(to), to, found)
-    assert isinstance(found, Traced)
-    return np.where(np.isnan(a), a, found).value
+    away = _call(np.equal, _call(np.less, a, to), _call(np.greater, a, zero))
+    moved = _call(np.where, away, _call(np.add, bits, one), _call(np.subtract, bits, one)).view(dtype)
+    least = _call(np.copysign, np.ones((), whole).view(dtype), to)
+    found = _call(np.where, _call(np.equal, a, zero), least, moved)
+    found = _call(np.where, _call(np.equal, a, to), to, found)
+    found = _call(np.where, _call(np.isnan, to), to, found)
+    return _call(np.where, _call(np.isnan, a), a, found).value
 
 
 def _extreme(operation: str) -> _Lower:
@@ -310,7 +310,7 @@ def _square(code: Code, dtype: DType, operands: list[Value]) -> Value:
 def _power(code: Code, dtype: DType, operands: list[Value]) -> Value:
     a, by = operands
     if by.text != constant(dtype.type(2)).text:
-        raise NotLowered("power")
+        raise NotLoweredError("power")
     return _square(code, dtype, [a])
 
 
@@ -357,6 +357,3 @@ _UFUNCS: dict[str, _Lower] = {
     "maximum": _extreme("greater_equal"),
 }
 
-
-def scalar(dtype: DType) -> str:
-    return scalar_type(dtype)

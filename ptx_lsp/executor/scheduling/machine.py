@@ -17,9 +17,9 @@ from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.special_registers import fill_special_registers
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.executor.native.hot import HotKernel
 from ptx_lsp.executor.scheduling.cluster_queue import ClusterQueue
 from ptx_lsp.executor.scheduling.convergence_groups import Budget
+from ptx_lsp.executor.scheduling.native_turns import NativeTurns
 from ptx_lsp.executor.scheduling.scheduler import Scheduler
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 
@@ -43,7 +43,7 @@ class Machine:
         observer: Observer | None = None,
         *,
         schedule: Schedule | None = None,
-        native: HotKernel | None = None,
+        native: NativeTurns | None = None,
     ) -> None:
         self._blocks = blocks
         self._frame = frame

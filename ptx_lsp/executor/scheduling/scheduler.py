@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,17 +22,13 @@ from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Memory
 from ptx_lsp.executor.machine.observer import CurrentStep, Observer
 from ptx_lsp.executor.machine.wave import Wave
-from ptx_lsp.executor.native.hot import HotKernel
-from ptx_lsp.executor.native.layout import GONE
 from ptx_lsp.executor.scheduling.barriers import Barriers, ClusterBarriers, Gone
 from ptx_lsp.executor.scheduling.convergence_groups import Budget, ConvergenceGroups
 from ptx_lsp.executor.scheduling.deadlock_messages import Waiting, deadlock, going_round, held
-from ptx_lsp.executor.scheduling.livelock import LivelockDetector, Stuck
+from ptx_lsp.executor.scheduling.livelock import Groups, LivelockDetector, Stuck
+from ptx_lsp.executor.scheduling.native_turns import NativeTurns
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.executor.scheduling.spin_wait import SpinWaits
-
-if TYPE_CHECKING:
-    from ptx_lsp.executor.native.running import NativeCode
 
 _NATIVE_TURNS = 64  # for so many others counts a turn in native code
 _LOOK_AGAIN = 512
@@ -48,7 +42,7 @@ class Scheduler(ConvergenceGroups):
 
     def __init__(
         self, blocks: tuple[Block, ...], wave: Wave, memory: Memory, budget: Budget, schedule: Schedule,
-        observer: Observer | None, native: HotKernel | None = None,
+        observer: Observer | None, native: NativeTurns | None = None,
     ) -> None:
         super().__init__(blocks, wave, budget, set())
         self._native = native
@@ -108,7 +102,10 @@ class Scheduler(ConvergenceGroups):
         native, wave = self._native, self.wave
         if native is None:
             return self._next(turn)
-        if native.code is not None and self._run_natively(native, native.code):
+        blocks = native.blocks - self._held - self._refused
+        ready = {block: mask for block, mask in self.at.items() if block in blocks}
+        if ready:
+            self._run_natively(native, ready)
             return _NATIVE_TURNS
         self._refused.clear()
         before = wave.executed
@@ -116,35 +113,22 @@ class Scheduler(ConvergenceGroups):
         native.ran(wave.executed - before, wave.count)
         return used
 
-    def _run_natively(self, native: HotKernel, code: NativeCode) -> bool:
-        """Lets all groups go on that can in native code; whether there are any."""
-        blocks = code.blocks - self._held - self._refused
-        ready = {block: mask for block, mask in self.at.items() if block in blocks}
-        if not ready:
-            return False
+    def _run_natively(self, native: NativeTurns, ready: Groups) -> None:
+        """Lets groups go on in native code."""
         for block, mask in ready.items():
             del self.at[block]
             self._livelock.goes_on(block, mask)
-        self.executed |= code.blocks
+        self.executed.update(native.blocks)
         wave = self.wave
-        live, places = wave.live_mask(), code.run(wave, native.spaces, ready)
-        gone = live & (places == GONE)
-        if gone.any():
-            self.end(wave.normal(gone))
-        late: list[tuple[int, int, int, Bools]] = []
-        for point in np.unique(places[places >= 0]).tolist():
-            block, step = code.points.places[point]
-            here = places == point
-            if step:
-                late.append((self.rank(block), block, step, here))
-                continue
-            self.arrive(block, wave.normal(here))
-            if self.blocks[block].polls or not code.points.is_native(point):
-                self._refused.add(block)
-        for _, block, step, here in sorted(late, key=itemgetter(0, 1, 2)):
-            self.execute(block, wave.normal(here), step)
+        stops = native.run(wave, ready)
+        self._refused |= stops.refused
+        if stops.exited.any():
+            self.end(wave.normal(stops.exited))
+        for block, lanes in stops.at_blocks:
+            self.arrive(block, wave.normal(lanes))
+        for block, step, lanes in sorted(stops.inside, key=lambda one: (self.rank(one[0]), one[1])):
+            self.execute(block, wave.normal(lanes), step)
         self.budget.check(wave, self.blocks[min(ready)].steps[0])
-        return True
 
     def _next(self, turn: int) -> int:
         """Lets one group go on; for how many turns it did."""

@@ -14,7 +14,7 @@ from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.native.compiler import MachineCode
-from ptx_lsp.executor.native.ir import Code, NotLowered, Value, vector_of, vector_type
+from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, vector_of, vector_type
 from ptx_lsp.executor.native.programs import lowered
 from ptx_lsp.executor.native.traced import Traced
 from tests.executor.conformance.lines import Line
@@ -73,7 +73,7 @@ def differences(instructions: Sequence[Computed]) -> tuple[list[str], list[str]]
         code = Code()
         try:
             _write(code, one)
-        except NotLowered as why:
+        except NotLoweredError as why:
             left.append(f"{one.spelling} ({why})")
             continue
         lowers.append((number, one))
@@ -95,7 +95,8 @@ def _write(code: Code, one: Computed) -> None:
             value = code.compare("icmp ne", value, 0)
         return Traced(code, value, dtype)
 
-    for value, at, array in zip(lowered(code, one.action.program, register), pointers, one.outputs, strict=False):
+    values = lowered(code, one.action.program, register)
+    for value, at, array in zip(values, pointers, one.outputs, strict=False):
         if array.dtype == BOOL:
             value = code.convert("zext", value, vector_of("i8"))
         code.store(value, at, array.dtype.itemsize)

@@ -1,0 +1,336 @@
+"""The turns of warps and of groups of lanes, around the blocks of a native function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ptx_lsp.executor.arithmetic.program import BOOL, DType
+from ptx_lsp.executor.machine.control import Block
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.native.access import Accesses
+from ptx_lsp.executor.native.ir import Code, Value, integer, vector_of, vector_type
+from ptx_lsp.executor.native.layout import FILE, GONE, SITE, WORD, Fields
+from ptx_lsp.executor.native.liveness import reads, writes
+from ptx_lsp.executor.native.points import Points
+from ptx_lsp.executor.native.steps import Steps
+
+LANES = vector_of("i32")
+"""A number for each lane."""
+_WORD_BITS = 64
+_SITES = "SITES"  # how many bytes there are, which is known in the end
+_WARP_FUEL = 1 << 20  # instructions that a warp executes before others do
+MOST_POLLS = 256
+"""So often a warp looks at memory before others go on."""
+
+
+class Turns:
+    """Variables of the function, and what happens between blocks."""
+
+    def __init__(
+        self, blocks: Sequence[Block], dtypes: Mapping[int, DType], global_: set[int], points: Points
+    ) -> None:
+        self.blocks = blocks
+        self.dtypes = dtypes
+        self.points = points
+        self.code = code = Code()
+        self.fields = Fields(code, Value("ptr", "%given"))
+        self.accesses = Accesses(code, self.fields)
+        used: set[int] = set()
+        for number in points.native:
+            for step in blocks[number].steps:
+                used |= (reads(step) or set()) | writes(step)
+        self.file = tuple(sorted(used))
+        self.temporary = used - global_
+        self.steps = Steps(code, self.accesses, dtypes, self.temporary)
+        bits = -(-len(points.native) // _WORD_BITS) * _WORD_BITS
+        self.set_type = f"i{bits}"
+        self.waiting = code.slot(self.set_type, "waiting")
+        """The blocks at which groups of the warp wait, a bit each, and those at which they have polled."""
+        self.polled = code.slot(self.set_type, "polled")
+        self.groups = code.slot(f"[{len(points.native)} x i32]", "groups")
+        """The lanes of each group."""
+        self.lowest = code.slot("i32", "lowest")
+        self.mask = code.slot("i32", "mask")
+        self.positions = code.slot(LANES, "positions")
+        self.block = code.slot("i64", "block")
+        self.warp = code.slot("i64", "warp")
+        self.passes = code.slot("i64", "passes")
+        self.is_blocked = code.slot("i1", "is_blocked")
+        self.has_come = code.slot("i1", "has_come")
+        self.fuel = code.slot("i64", "fuel")
+        self.total = code.slot("i64", "total")
+        self.most = code.slot("i64", "most")
+        self.executed = code.slot("i64", "executed")
+        self.started = code.slot("i64", "started")
+        self.polls = code.slot("i32", "polls")
+
+    def begin(self) -> None:
+        code, fields = self.code, self.fields
+        code.store(fields["first_block"], self.block)
+        code.store(fields["fuel"], self.total)
+        code.jump("blocks")
+        code.begin("blocks")
+        block = code.load("i64", self.block)
+        code.branch(code.compare("icmp ult", block, fields["last_block"]), "block", "finished")
+        code.begin("finished")
+        code.do("ret i64 0")
+        code.begin("block")
+        self._forget_sites()
+        shared = code.offset(fields["shared"], code.binary("mul", block, fields["shared_stride"]))
+        data = code.convert("ptrtoint", shared, "i64")
+        code.store(data, code.offset(fields["buffers"], 2 * WORD))
+        self.accesses.shared = shared
+        code.store(integer(0, "i64"), self.passes)
+        code.store(integer(0, "i64"), self.executed)
+        code.jump("pass")
+        code.begin("pass")
+        code.store(integer(0, "i64"), self.most)
+        code.store(integer(0, "i1"), self.is_blocked)
+        code.store(integer(0, "i1"), self.has_come)
+        code.store(integer(0, "i64"), self.warp)
+        code.jump("warps")
+        code.begin("warps")
+        warp = code.load("i64", self.warp)
+        code.branch(code.compare("icmp ult", warp, fields["warps"]), "warp", "block_end")
+        code.begin("warp")
+        number = code.binary("mul", code.load("i64", self.block), fields["warps"])
+        self.first_lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
+        self.accesses.lane = self.first_lane
+        self.own_positions = code.offset(fields["positions"], code.binary("mul", self.first_lane, 4))
+        positions = code.load(LANES, self.own_positions, 4)
+        code.store(positions, self.positions)
+        alive = code.bits(code.compare("icmp ne", positions, GONE))
+        code.branch(code.compare("icmp eq", alive, 0), "next_warp", "load")
+        code.begin("load")
+        for number in self.file:
+            self._load(number)
+        for variable in (self.waiting, self.polled):
+            code.store(integer(0, self.set_type), variable)
+        code.store(integer(len(self.points.native), "i32"), self.lowest)
+        code.store(integer(MOST_POLLS, "i32"), self.polls)
+        size = 4 * len(self.points.native)
+        code.run(
+            "llvm.memset.p0.i64", self.groups, integer(0, "i8"), integer(size, "i64"), integer(0, "i1")
+        )
+        share = integer(_WARP_FUEL, "i64")
+        given = code.call("i64", "llvm.smin.i64", code.load("i64", self.total), share)
+        code.store(given, self.started)
+        code.store(given, self.fuel)
+        here = code.compare("icmp ult", positions, len(self.points.native))
+        self._gather(positions, code.bits(here))
+        code.jump("dispatch")
+
+    def _forget_sites(self) -> None:
+        code = self.code
+        size = code.emit("i64", f"add i64 0, {_SITES}")
+        code.run(
+            "llvm.memset.p0.i64", self.fields["sites"], integer(0, "i8"), size, integer(0, "i1")
+        )
+
+    def _gather(self, positions: Value, lanes: Value) -> None:
+        """Makes groups of lanes by their positions."""
+        code = self.code
+        left = code.slot("i32", "left")
+        code.store(lanes, left)
+        head, one, done = (code.name(stem) for stem in ("gather", "group", "gathered"))
+        code.jump(head)
+        code.begin(head)
+        rest = code.load("i32", left)
+        code.branch(code.compare("icmp eq", rest, 0), done, one)
+        code.begin(one)
+        point = code.extract(positions, code.intrinsic("cttz", rest))
+        same = code.binary("and", code.bits(code.compare("icmp eq", positions, code.splat(point))), rest)
+        self.await_at(point, same)
+        code.store(code.binary("xor", rest, same), left)
+        code.jump(head)
+        code.begin(done)
+
+    def await_at(self, point: Value, lanes: Value) -> None:
+        """Adds lanes to the group at a native block."""
+        code = self.code
+        group = code.offset(self.groups, code.binary("mul", code.convert("zext", point, "i64"), 4))
+        code.store(code.binary("or", code.load("i32", group, 4), lanes), group, 4)
+        one = integer(1, self.set_type)
+        wide = point if self.set_type == "i32" else code.convert("zext", point, self.set_type)
+        bit = code.binary("shl", one, wide)
+        code.store(code.binary("or", code.load(self.set_type, self.waiting), bit), self.waiting)
+        lowest = code.load("i32", self.lowest)
+        code.store(code.call("i32", "llvm.umin.i32", lowest, point), self.lowest)
+
+    def _load(self, number: int) -> None:
+        """Reads a register of the warp: from the results if this is not its first turn."""
+        if number in self.temporary:
+            return
+        code, dtype = self.code, self.dtypes[number]
+        place = self.file.index(number)
+        slot = self.steps.slot(number)
+        type, size = vector_type(dtype), dtype.itemsize
+        kept = "i8" if dtype == BOOL else type.rpartition(" x ")[2].rstrip(">")
+        first, later, one, many, done = (
+            code.name(stem) for stem in ("input", "output", "one", "many", "loaded")
+        )
+
+        def settle(value: Value) -> None:
+            if dtype == BOOL:
+                value = code.compare("icmp ne", value, 0)
+            code.store(value, slot)
+            code.jump(done)
+
+        is_later = code.compare("icmp ne", code.load("i64", self.passes), 0)
+        data = code.load("ptr", code.offset(self.fields["outputs"], WORD * place), WORD)
+        is_result = code.compare("icmp ne", code.convert("ptrtoint", data, "i64"), 0)
+        code.branch(code.binary("and", is_later, is_result), later, first)
+        code.begin(later)
+        settle(code.load(vector_of(kept), self._result(place, size), size))
+        code.begin(first)
+        entry = code.offset(self.fields["inputs"], FILE * WORD * place)
+        data = code.load("ptr", entry, WORD)
+        between = code.load("i64", code.offset(entry, WORD), WORD)
+        along = code.load("i64", code.offset(entry, 2 * WORD), WORD)
+        row = code.offset(data, code.binary("mul", code.load("i64", self.block), between))
+        code.branch(code.compare("icmp eq", along, 0), one, many)
+        code.begin(one)
+        settle(code.splat(code.load(kept, row, size)))
+        code.begin(many)
+        lanes = code.binary("mul", code.load("i64", self.warp), WARP_SIZE * size)
+        settle(code.load(vector_of(kept), code.offset(row, lanes), size))
+        code.begin(done)
+
+    def _result(self, place: int, size: int) -> Value:
+        """Where the results of the warp are, for one register."""
+        code = self.code
+        data = code.load("ptr", code.offset(self.fields["outputs"], WORD * place), WORD)
+        return code.offset(data, code.binary("mul", self.first_lane, size))
+
+    def _save(self, numbers: set[int]) -> None:
+        code = self.code
+        for number in sorted(numbers & self.steps.written):
+            dtype = self.dtypes[number]
+            value = code.load(vector_type(dtype), self.steps.slot(number))
+            if dtype == BOOL:
+                value = code.convert("zext", value, vector_of("i8"))
+            code.store(value, self._result(self.file.index(number), dtype.itemsize), dtype.itemsize)
+
+    def position(self, mask: Value, point: int) -> None:
+        code = self.code
+        before = code.load(LANES, self.positions)
+        there = integer(point, LANES)
+        code.store(code.select(code.truths(mask), there, before), self.positions)
+
+    def dispatch(self) -> None:
+        """The group goes on that stands first; those that have polled, after all others."""
+        code, type = self.code, self.set_type
+        code.begin("dispatch")
+        waiting = code.load(type, self.waiting)
+        code.branch(code.compare("icmp eq", waiting, 0), "save_live", "choose")
+        code.begin("choose")
+        fresh = code.binary("and", waiting, code.binary("xor", code.load(type, self.polled), -1))
+        is_any = code.compare("icmp ne", fresh, 0)
+        code.branch(is_any, "chosen", "again")
+        code.begin("again")
+        code.store(integer(0, type), self.polled)
+        code.jump("chosen")
+        code.begin("chosen")
+        among = code.emit(type, f"phi {type} [{fresh.text}, %choose], [{waiting.text}, %again]")
+        lowest = code.binary("and", among, code.binary("sub", integer(0, type), among))
+        point = code.intrinsic("cttz", among)
+        left = code.binary("xor", waiting, lowest)
+        code.store(left, self.waiting)
+        rest = code.intrinsic("cttz", left)
+        narrow = rest if type == "i32" else code.convert("trunc", rest, "i32")
+        none = code.compare("icmp eq", left, 0)
+        code.store(code.select(none, integer(len(self.points.native), "i32"), narrow), self.lowest)
+        index = code.convert("trunc", point, "i64")
+        group = code.offset(self.groups, code.binary("mul", index, 4))
+        code.store(code.load("i32", group, 4), self.mask)
+        code.store(integer(0, "i32"), group, 4)
+        targets = " ".join(
+            f"i64 {one}, label %b{one}" for one in range(1, len(self.points.native))
+        )
+        code.do(f"switch {index}, label %b0 [{targets}]")
+
+    def leave_warp(self) -> None:
+        """Lanes have left in the middle of a block: all others stay where they are."""
+        code, type = self.code, self.set_type
+        code.begin("leave")
+        waiting = code.load(type, self.waiting)
+        code.branch(code.compare("icmp eq", waiting, 0), "save_all", "stay")
+        code.begin("stay")
+        point = code.convert("trunc", code.intrinsic("cttz", waiting), "i32")
+        wide = code.convert("zext", point, "i64")
+        group = code.offset(self.groups, code.binary("mul", wide, 4))
+        lanes = code.load("i32", group, 4)
+        before = code.load(LANES, self.positions)
+        code.store(code.select(code.truths(lanes), code.splat(point), before), self.positions)
+        code.store(code.binary("and", waiting, code.binary("sub", waiting, 1)), self.waiting)
+        code.jump("leave")
+
+    def end_of_warp(self) -> None:
+        code = self.code
+        code.begin("save_all")
+        self._save(self.temporary)
+        code.jump("save_live")
+        code.begin("save_live")
+        positions = code.load(LANES, self.positions)
+        code.store(positions, self.own_positions, 4)
+        alive = code.bits(code.compare("icmp ne", positions, GONE))
+        code.branch(code.compare("icmp eq", alive, 0), "warp_end", "save")
+        code.begin("save")
+        self._save(set(self.file) - self.temporary)
+        first, count = len(self.points.native), len(self.points.barriers)
+        at_barrier = code.binary("sub", positions, integer(first, LANES))
+        come = code.bits(code.compare("icmp ult", at_barrier, count))
+        for flag, lanes in (
+            (self.has_come, come), (self.is_blocked, code.binary("xor", alive, come)),
+        ):
+            some = code.compare("icmp ne", lanes, 0)
+            code.store(code.binary("or", code.load("i1", flag), some), flag)
+        code.jump("warp_end")
+        code.begin("warp_end")
+        used = code.binary("sub", code.load("i64", self.started), code.load("i64", self.fuel))
+        code.store(code.binary("sub", code.load("i64", self.total), used), self.total)
+        most = code.load("i64", self.most)
+        code.store(code.call("i64", "llvm.umax.i64", used, most), self.most)
+        code.jump("next_warp")
+        code.begin("next_warp")
+        code.store(code.binary("add", code.load("i64", self.warp), 1), self.warp)
+        code.jump("warps")
+
+    def end_of_block(self) -> None:
+        """All threads of a block may have come to a barrier."""
+        code, fields = self.code, self.fields
+        code.begin("block_end")
+        executed = code.binary("add", code.load("i64", self.executed), code.load("i64", self.most))
+        code.store(executed, self.executed)
+        is_free = code.binary("xor", code.load("i1", self.is_blocked), -1)
+        ready = code.binary("and", code.load("i1", self.has_come), is_free)
+        code.branch(ready, "release", "next_block")
+        code.begin("release")
+        code.store(code.binary("add", code.load("i64", self.passes), 1), self.passes)
+        code.store(integer(0, "i64"), self.warp)
+        code.jump("releases")
+        code.begin("releases")
+        warp = code.load("i64", self.warp)
+        code.branch(code.compare("icmp ult", warp, fields["warps"]), "released", "pass")
+        code.begin("released")
+        number = code.binary("mul", code.load("i64", self.block), fields["warps"])
+        lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
+        own = code.offset(fields["positions"], code.binary("mul", lane, 4))
+        positions = code.load(LANES, own, 4)
+        for (block, _), point in self.points.barriers.items():
+            there = code.compare("icmp eq", positions, integer(point, LANES))
+            onward = integer(self.points.of_block(block + 1), LANES)
+            positions = code.select(there, onward, positions)
+        code.store(positions, own, 4)
+        code.store(code.binary("add", warp, 1), self.warp)
+        code.jump("releases")
+        code.begin("next_block")
+        most = fields.place("executed")
+        code.store(code.call("i64", "llvm.umax.i64", code.load("i64", most, WORD), executed), most, WORD)
+        code.store(code.binary("add", code.load("i64", self.block), 1), self.block)
+        fuel = code.compare("icmp sgt", code.load("i64", self.total), 0)
+        code.branch(fuel, "blocks", "finished")
+
+    def finished(self, text: str) -> str:
+        """The text with what is known in the end."""
+        return text.replace(_SITES, str(SITE * WORD * self.accesses.sites))

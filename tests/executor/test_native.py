@@ -1,0 +1,200 @@
+"""Kernels as native code: the same results, the same errors, the same order of groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.native.hot import HotKernel, NativeMode
+
+pytest.importorskip("llvmlite")
+
+KERNELS = Path(__file__).parent / "kernels"
+SAXPY = Path(__file__).parents[2] / "examples" / "saxpy.ptx"
+RANDOM = np.random.default_rng(4)
+
+
+def kernel(body: str, registers: str = "") -> str:
+    return f"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u64 in)
+{{
+    .reg .pred %p<9>;
+    .reg .b32 %r<30>;
+    .reg .b64 %rd<20>;
+    .reg .f32 %f<9>;
+    {registers}
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [in];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, %ntid.x;
+    mad.lo.u32 %r4, %r2, %r3, %r1;
+    mul.wide.u32 %rd3, %r4, 4;
+    add.u64 %rd4, %rd1, %rd3;
+    add.u64 %rd5, %rd2, %rd3;
+{body}
+    ret;
+}}
+"""
+
+
+def both(
+    text: str | Path, entry: str, grid: int | tuple[int, ...], block: int | tuple[int, ...],
+    args: list[Value], *, shared_bytes: int = 0,
+) -> tuple[list[Value], int]:
+    """The arguments after a run, which must be the same with native code; how many steps that left to NumPy.
+    """
+    left = 0
+    ran = HotKernel.ran
+
+    def counted(self: HotKernel, steps: int, lanes: int) -> None:
+        nonlocal left
+        left += steps
+        ran(self, steps, lanes)
+
+    found: list[list[Value]] = []
+    modes: tuple[NativeMode, ...] = ("off", "always")
+    for mode in modes:
+        left = 0
+        given = [one.copy() if isinstance(one, np.ndarray) else one for one in args]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(HotKernel, "ran", counted)
+            launch(
+                text, entry=entry, grid=grid, block=block, args=given, shared_bytes=shared_bytes, native=mode
+            )
+        found.append(given)
+    for one, other in zip(*found, strict=True):
+        if isinstance(one, np.ndarray):
+            assert isinstance(other, np.ndarray)
+            assert one.tobytes() == other.tobytes()
+    return found[1], left
+
+
+def floats(count: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    return RANDOM.standard_normal(count).astype(np.float32)
+
+
+def test_saxpy() -> None:
+    count = 3000
+    args: list[Value] = [np.uint32(count), np.float32(0.5), floats(count), floats(count)]
+    _, left = both(SAXPY, "saxpy", 12, 256, args)
+    assert left == 0
+
+
+def test_barriers() -> None:
+    args: list[Value] = [*(floats(64 * 64) for _ in range(3)), np.uint32(64)]
+    _, left = both(KERNELS / "matmul.ptx", "matmul", (4, 4), (16, 16), args)
+    assert left == 0
+
+
+def test_divergent_loops() -> None:
+    numbers = np.arange(1, 2049, dtype=np.uint32)
+    args: list[Value] = [numbers, np.zeros_like(numbers), np.uint32(numbers.size - 5)]
+    _, left = both(KERNELS / "collatz.ptx", "collatz", 8, 256, args)
+    assert left == 0
+
+
+def test_tables_of_targets() -> None:
+    body = """
+    and.b32 %r5, %r1, 3;
+    ld.global.u32 %r6, [%rd5];
+targets: .branchtargets a, b, c, d;
+    brx.idx %r5, targets;
+a:  add.u32 %r6, %r6, 1;
+    bra join;
+b:  mul.lo.u32 %r6, %r6, 3;
+c:  xor.b32 %r6, %r6, 85;
+    bra join;
+d:  setp.gt.u32 %p1, %r6, 100;
+    @%p1 exit;
+join:
+    st.global.u32 [%rd4], %r6;"""
+    numbers = RANDOM.integers(0, 200, 256).astype(np.uint32)
+    _, left = both(kernel(body), "k", 2, 128, [np.zeros(256, np.uint32), numbers])
+    assert left == 0
+
+
+@pytest.mark.parametrize("threads", [1, 31, 33, 100])
+def test_warps_that_are_not_full(threads: int) -> None:
+    body = """
+    ld.global.v2.u32 {%r5, %r6}, [%rd2];
+    ld.global.s16 %r7, [%rd5];
+    add.u32 %r7, %r7, %r6;
+    st.global.u32 [%rd4], %r7;"""
+    numbers = RANDOM.integers(0, 1 << 32, 256).astype(np.uint32)
+    _, left = both(kernel(body), "k", 2, threads, [np.zeros(256, np.uint32), numbers])
+    assert left == 0
+
+
+def test_what_has_no_native_code_is_done_without() -> None:
+    body = """
+    mov.u32 %r9, 0;
+loop:
+    ld.global.f32 %f1, [%rd5];
+    ex2.approx.f32 %f2, %f1;
+    add.f32 %f1, %f1, %f2;
+    st.global.f32 [%rd4], %f1;
+    add.u32 %r9, %r9, 1;
+    setp.lt.u32 %p1, %r9, 5;
+    @%p1 bra loop;"""
+    both(kernel(body), "k", 2, 128, [np.zeros(256, np.float32), floats(256)])
+
+
+@pytest.mark.parametrize("body", [
+    "st.global.u32 [%rd5+4], %r1;",
+    "ld.global.u32 %r5, [%rd5+4096];",
+    "add.u64 %rd5, %rd5, 2; ld.global.u32 %r5, [%rd5];",
+    "mul.lo.u32 %r5, %r1, 8; ld.shared.u32 %r6, [%r5];",
+    "setp.gt.u32 %p1, %r1, 40; @%p1 trap;",
+    "ld.param.u32 %r5, [in+64];",
+    "mov.u32 %r5, %r1; targets: .branchtargets a; brx.idx %r5, targets; a: st.global.u32 [%rd4], %r5;",
+])
+def test_errors_are_the_same(body: str) -> None:
+    text = kernel(body, ".shared .b8 memory[256];")
+    messages: list[tuple[str, object]] = []
+    modes: tuple[NativeMode, ...] = ("off", "always")
+    for mode in modes:
+        args = [np.zeros(128, np.uint32), np.zeros(128, np.uint32)]
+        with pytest.raises(ExecutionError) as caught:
+            launch(text, entry="k", grid=2, block=64, args=args, native=mode)
+        messages.append((str(caught.value), caught.value.lanes))
+    assert messages[0] == messages[1]
+
+
+def test_endless_loops_end() -> None:
+    text = kernel("loop: add.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra loop; bra loop;")
+    args = [np.zeros(128, np.uint32), np.zeros(128, np.uint32)]
+    with pytest.raises(ExecutionError, match="instruction limit exceeded") as caught:
+        launch(text, entry="k", grid=1, block=64, args=args, native="always")
+    assert caught.value.kind == "limit"
+
+
+def test_a_kernel_becomes_native_once_it_is_hot() -> None:
+    text = kernel("""
+    mov.u32 %r5, 0;
+loop:
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p1, %r5, 200000;
+    @%p1 bra loop;
+    st.global.u32 [%rd4], %r5;""")
+    steps = 0
+    ran = HotKernel.ran
+
+    def counted(self: HotKernel, count: int, lanes: int) -> None:
+        nonlocal steps
+        steps += count
+        ran(self, count, lanes)
+
+    out = np.zeros(32, np.uint32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HotKernel, "ran", counted)
+        launch(text, entry="k", grid=1, block=32, args=[out, out])
+    assert (out == 200000).all()
+    assert 0 < steps < 100_000
