@@ -28,7 +28,7 @@ _ALL = (1 << WARP_SIZE) - 1
 
 @dataclass(frozen=True)
 class Place:
-    """Where the lanes of a mask access memory: a pointer, and how many bytes behind it."""
+    """Where the lanes of a mask access memory: a pointer, and how many bytes after it."""
 
     base: Value
     offsets: Value

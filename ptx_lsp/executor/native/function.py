@@ -2,7 +2,7 @@
 
 Within a warp, groups of lanes take turns as in `convergence_groups`: the one that stands first goes on, and
 groups meet. A warp goes on until all of its lanes have left native code or wait at a barrier. Then the next
-warp does, and once all threads of a block have come to the barrier they go on behind it.
+warp does, and once all threads of a block have reached the barrier they go on after it.
 """
 
 from __future__ import annotations

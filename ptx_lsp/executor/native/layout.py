@@ -1,4 +1,4 @@
-"""What native code is given: one array of 64-bit words, some of them pointers."""
+"""The argument of native code: one array of 64-bit words, some of them pointers."""
 
 from __future__ import annotations
 

@@ -297,7 +297,7 @@ class Turns:
         code.jump("warps")
 
     def end_of_block(self) -> None:
-        """All threads of a block may have come to a barrier."""
+        """All threads of a block may have reached a barrier."""
         code, fields = self.code, self.fields
         code.begin("block_end")
         executed = code.binary("add", code.load("i64", self.executed), code.load("i64", self.most))

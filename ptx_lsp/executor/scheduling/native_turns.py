@@ -1,4 +1,4 @@
-"""What a scheduler needs of native code, which stands above it (`native`)."""
+"""Native code as a scheduler sees it; it stands above (`native`)."""
 
 from __future__ import annotations
 
