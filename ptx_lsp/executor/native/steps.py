@@ -60,7 +60,7 @@ class Steps:
         return self.code.binary("and", holds, mask)
 
     def run(self, step: Step, mask: Value, leave: str) -> None:
-        """A step that does not jump; leaves for `leave` before it has done anything where native code cannot."""
+        """A step that does not jump. Where native code cannot do it, goes to `leave` before any effect."""
         active = self.taken(step, mask)
         if isinstance(step.action, Nothing):
             return
