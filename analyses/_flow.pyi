@@ -238,8 +238,15 @@ def definitions(
 ) -> tuple[list[int], dict[int, list[int]]]:
     """The only definition of each of `count` registers, `NEVER` or `SEVERAL`; and those of the latter."""
 
-def readers(uses: list[tuple[int, ...]], registers: list[int], count: int, /) -> dict[int, list[int]]:
-    """The instructions that read each of some of `count` registers, one entry per occurrence."""
+class Readers:
+    """The instructions that read each of `count` registers."""
+
+    def __new__(cls, uses: list[tuple[int, ...]], count: int, /) -> Readers: ...
+    def of(self, register: int, /) -> list[int]:
+        """The instructions that read a register in order, one entry per occurrence."""
+
+def registers_holding(of_registers: list[tuple[int, ...]], flags: bytes, /) -> list[int]:
+    """The registers that hold at least one of the virtual registers that have a flag."""
 
 def block_summary(
     uses: list[tuple[int, ...]],

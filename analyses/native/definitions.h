@@ -52,35 +52,96 @@ static PyObject *definitions(PyObject *Py_UNUSED(module), PyObject *arguments) {
   return found;
 }
 
-/* The instructions that read each of some registers. */
-static PyObject *readers(PyObject *Py_UNUSED(module), PyObject *arguments) {
-  PyObject *uses, *registers;
-  Py_ssize_t count;
-  if (!PyArg_ParseTuple(arguments, "O!O!n", &PyList_Type, &uses, &PyList_Type, &registers, &count)) return NULL;
-  Py_ssize_t end = PyList_Size(uses), wanted = PyList_Size(registers);
-  PyObject **lists = zeroed(count < 0 ? 0 : count, sizeof *lists); /* by register: borrowed */
-  PyObject *found = PyDict_New();
-  int failed = lists == NULL || found == NULL;
-  for (Py_ssize_t n = 0; n < wanted && !failed; n++) {
-    PyObject *name = PyList_GetItem(registers, n);
-    Py_ssize_t register_ = index_in(name, count);
-    if (register_ >= 0 && lists[register_] != NULL) continue;
-    PyObject *list = register_ < 0 ? NULL : PyList_New(0);
-    failed = list == NULL || PyDict_SetItem(found, name, list) < 0;
-    if (!failed) lists[register_] = list;
-    Py_XDECREF(list); /* the dictionary has it */
-  }
-  for (Py_ssize_t number = 0; number < end && wanted && !failed; number++) {
+/* The instructions that read each register: `instructions[starts[register]]` and what follows, in order. */
+typedef struct {
+  PyObject_HEAD
+  Py_ssize_t count, *starts, *instructions;
+} Readers;
+
+/* Counts the uses of each register, or places them; false with an exception. */
+static int visit_uses(Readers *readers, PyObject *uses, Py_ssize_t *ends) {
+  Py_ssize_t end = PyList_Size(uses);
+  for (Py_ssize_t number = 0; number < end; number++) {
     PyObject *used = PyList_GetItem(uses, number);
     Py_ssize_t size = PyTuple_Size(used);
-    failed = size < 0;
-    for (Py_ssize_t n = 0; n < size && !failed; n++) {
-      Py_ssize_t register_ = index_in(PyTuple_GetItem(used, n), count);
-      failed = register_ < 0 || (lists[register_] != NULL && !appended(lists[register_], PyLong_FromSsize_t(number)));
+    if (size < 0) return 0;
+    for (Py_ssize_t n = 0; n < size; n++) {
+      Py_ssize_t register_ = index_in(PyTuple_GetItem(used, n), readers->count);
+      if (register_ < 0) return 0;
+      if (ends == NULL) readers->starts[register_ + 1]++;
+      else readers->instructions[ends[register_]++] = number;
     }
   }
-  if (failed) Py_CLEAR(found);
-  PyMem_Free(lists);
+  return 1;
+}
+
+static PyObject *readers_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(named)) {
+  PyObject *uses;
+  Py_ssize_t count;
+  if (!PyArg_ParseTuple(arguments, "O!n", &PyList_Type, &uses, &count)) return NULL;
+  if (count < 0) return PyErr_Format(PyExc_ValueError, "the number of registers is negative");
+  Readers *found = (Readers *)PyType_GenericAlloc(type, 0);
+  if (found == NULL) return NULL;
+  found->count = count;
+  found->starts = zeroed(count + 1, sizeof *found->starts);
+  Py_ssize_t *ends = zeroed(count, sizeof *ends);
+  int failed = found->starts == NULL || ends == NULL || !visit_uses(found, uses, NULL);
+  for (Py_ssize_t n = 0; n < count && !failed; n++) {
+    ends[n] = found->starts[n];
+    found->starts[n + 1] += found->starts[n];
+  }
+  if (!failed) found->instructions = zeroed(found->starts[count], sizeof *found->instructions);
+  if (failed || found->instructions == NULL || !visit_uses(found, uses, ends)) Py_CLEAR(found);
+  PyMem_Free(ends);
+  return (PyObject *)found;
+}
+
+static PyObject *readers_of(PyObject *self, PyObject *name) {
+  const Readers *readers = (Readers *)self;
+  Py_ssize_t register_ = index_in(name, readers->count);
+  if (register_ < 0) return NULL;
+  Py_ssize_t first = readers->starts[register_];
+  return list_of_numbers(readers->instructions + first, readers->starts[register_ + 1] - first);
+}
+
+static void readers_dealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  PyMem_Free(((Readers *)self)->starts);
+  PyMem_Free(((Readers *)self)->instructions);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static PyMethodDef readers_methods[] = {{"of", readers_of, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+
+static PyType_Slot readers_slots[] = {
+    {Py_tp_doc, "The instructions that read each register."},
+    {Py_tp_new, readers_new},
+    {Py_tp_dealloc, readers_dealloc},
+    {Py_tp_methods, readers_methods},
+    {0, NULL}};
+
+static PyType_Spec readers_spec = {"analyses._flow.Readers", sizeof(Readers), 0, Py_TPFLAGS_DEFAULT, readers_slots};
+
+/* The registers that hold one of the virtual registers that have a flag. */
+static PyObject *registers_holding(PyObject *Py_UNUSED(module), PyObject *arguments) {
+  PyObject *of_registers;
+  const char *flags;
+  Py_ssize_t size;
+  if (!PyArg_ParseTuple(arguments, "O!y#", &PyList_Type, &of_registers, &flags, &size)) return NULL;
+  PyObject *found = PyList_New(0);
+  Py_ssize_t count = PyList_Size(of_registers);
+  for (Py_ssize_t register_ = 0; register_ < count && found != NULL; register_++) {
+    PyObject *held = PyList_GetItem(of_registers, register_);
+    Py_ssize_t words = PyTuple_Size(held);
+    for (Py_ssize_t n = 0; n < words; n++) {
+      Py_ssize_t word = PyLong_AsSsize_t(PyTuple_GetItem(held, n));
+      if (word < 0 || word >= size || !flags[word]) continue;
+      if (!appended(found, PyLong_FromSsize_t(register_))) Py_CLEAR(found);
+      break;
+    }
+    if (PyErr_Occurred()) Py_CLEAR(found);
+  }
   return found;
 }
 

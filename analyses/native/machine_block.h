@@ -21,8 +21,29 @@ static PyTypeObject *machine_block_type;
  * the instructions that load parameters, by the virtual registers that they define. */
 typedef struct {
   PyObject *lists[4], *values, *allocated, *is_eliminated, *loads;
-  Py_ssize_t first, end;
+  Py_ssize_t first, end, loaded_end;
+  char *is_loaded; /* which virtual registers below `loaded_end` are in `loads` */
 } MachineCode;
+
+/* Reads `loads`; false with an exception. `is_loaded` is to be freed in any case. */
+static int read_loaded(MachineCode *code) {
+  PyObject *key, *number;
+  Py_ssize_t at = 0, word;
+  code->loaded_end = 0;
+  code->is_loaded = NULL;
+  while (PyDict_Next(code->loads, &at, &key, &number)) {
+    if ((word = index_in(key, PY_SSIZE_T_MAX)) < 0) return 0;
+    if (word >= code->loaded_end) code->loaded_end = word + 1;
+  }
+  if ((code->is_loaded = zeroed(code->loaded_end, 1)) == NULL) return 0;
+  for (at = 0; PyDict_Next(code->loads, &at, &key, &number);) code->is_loaded[PyLong_AsSsize_t(key)] = 1;
+  return 1;
+}
+
+/* Whether a virtual register has a parameter. */
+static inline int is_loaded(const MachineCode *code, Py_ssize_t word) {
+  return word >= 0 && word < code->loaded_end && code->is_loaded[word];
+}
 
 /* Whether the lists are as long as they must be; else with an exception. */
 static int is_machine_code(const MachineCode *code) {
@@ -85,19 +106,10 @@ typedef struct {
   int has_pair;
 } BlockWalk;
 
-/* The instruction that loads a parameter into a virtual register; -1 if there is none, or with an exception. */
-static Py_ssize_t load_of(const MachineCode *code, Py_ssize_t word) {
-  if (!PyDict_Size(code->loads)) return -1;
-  PyObject *key = PyLong_FromSsize_t(word);
-  PyObject *number = key == NULL ? NULL : PyDict_GetItemWithError(code->loads, key);
-  Py_XDECREF(key);
-  return number == NULL ? -1 : PyLong_AsSsize_t(number);
-}
-
 /* Parameters do not count. */
 static void make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
   unsigned char *state = walk->states + place_of(&walk->words, word);
-  if (!(*state & IS_LIVE) && load_of(code, word) < 0) walk->live++;
+  if (!(*state & IS_LIVE) && !is_loaded(code, word)) walk->live++;
   *state |= IS_LIVE;
 }
 
@@ -140,7 +152,7 @@ static PyObject *words_with(BlockWalk *walk, const MachineCode *code, unsigned c
   Py_ssize_t count = 0;
   for (Py_ssize_t place = 0; place < walk->words.count; place++) {
     Py_ssize_t word = walk->words.numbers[place];
-    if (walk->states[place] & wanted && word != NO_REGISTER && (load_of(code, word) >= 0) == are_loaded)
+    if (walk->states[place] & wanted && word != NO_REGISTER && is_loaded(code, word) == are_loaded)
       walk->found[count++] = word;
   }
   return tuple_of_numbers(walk->found, count);
@@ -184,7 +196,8 @@ static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments
   BlockWalk walk = {0};
   walk.states = zeroed(most + after, 1);
   walk.found = zeroed(most + after, sizeof *walk.found);
-  if (new_numbering(&walk.words, most + after) && walk.states != NULL && walk.found != NULL) found = PyList_New(count);
+  int is_new = read_loaded(&code) && new_numbering(&walk.words, most + after);
+  if (is_new && walk.states != NULL && walk.found != NULL) found = PyList_New(count);
   for (Py_ssize_t n = 0; n < count && found != NULL; n++) {
     if (walk.words.count) memset(walk.states, 0, walk.words.count);
     forget_numbers(&walk.words);
@@ -195,6 +208,7 @@ static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments
     if (block == NULL) Py_CLEAR(found);
     else PyList_SetItem(found, n, block);
   }
+  PyMem_Free(code.is_loaded);
   free_numbering(&walk.words);
   PyMem_Free(walk.states);
   PyMem_Free(walk.found);

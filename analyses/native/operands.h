@@ -87,6 +87,15 @@ static int read_registers(
   return 1;
 }
 
+/* The instruction that loads a parameter into a virtual register; -1 if there is none, or with an exception. */
+static Py_ssize_t load_of(const MachineCode *code, Py_ssize_t word) {
+  if (!is_loaded(code, word)) return -1;
+  PyObject *key = PyLong_FromSsize_t(word);
+  PyObject *number = key == NULL ? NULL : PyDict_GetItemWithError(code->loads, key);
+  Py_XDECREF(key);
+  return number == NULL ? -1 : PyLong_AsSsize_t(number);
+}
+
 /* Adds the instruction that loads some parameters, and that has no operands. */
 static int read_load(const MachineCode *code, Py_ssize_t number, Reading *reading, Operands *found) {
   begin_instruction(found, number);
@@ -100,7 +109,7 @@ static int read_load(const MachineCode *code, Py_ssize_t number, Reading *readin
 /* Adds the loads of the parameters that an instruction is the first to read. */
 static int read_loads(const MachineCode *code, Py_ssize_t number, Reading *reading, Operands *found) {
   PyObject *uses = PyList_GetItem(code->lists[0], number);
-  Py_ssize_t count = PyDict_Size(code->loads) ? PyTuple_Size(uses) : 0;
+  Py_ssize_t count = code->loaded_end ? PyTuple_Size(uses) : 0;
   for (Py_ssize_t n = 0; n < count; n++) {
     int is_allocated = 0;
     PyObject *held = words_of(code, PyLong_AsSsize_t(PyTuple_GetItem(uses, n)), &is_allocated);
@@ -146,7 +155,8 @@ static PyObject *operands_new(PyTypeObject *Py_UNUSED(type), PyObject *arguments
   Operands *found = new_operands(code.end - code.first + loads, after);
   reading.seen = zeroed(most, sizeof *reading.seen);
   reading.is_loaded = zeroed(most, 1);
-  if (!new_numbering(&reading.names, most) || reading.seen == NULL || reading.is_loaded == NULL || found == NULL)
+  int is_read = read_loaded(&code);
+  if (!is_read || !new_numbering(&reading.names, most) || reading.seen == NULL || reading.is_loaded == NULL || found == NULL)
     goto failed;
   for (Py_ssize_t n = 0; n < after; n++)
     found->live_out[n] = place_of(&reading.names, PyLong_AsSsize_t(PyList_GetItem(live_out, n)));
@@ -158,6 +168,7 @@ static PyObject *operands_new(PyTypeObject *Py_UNUSED(type), PyObject *arguments
   if (PyErr_Occurred()) goto failed;
   if (found->names) memcpy(found->words, reading.names.numbers, found->names * sizeof *found->words);
 done:
+  PyMem_Free(code.is_loaded);
   free_numbering(&reading.names);
   PyMem_Free(reading.seen);
   PyMem_Free(reading.is_loaded);

@@ -1,13 +1,15 @@
-"""The instructions that define each register."""
+"""The instructions that define and read each register."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from analyses import _flow
-from analyses.instructions.uses_and_defs import FunctionInstructions
+from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from ptx_lsp.facts import fact
 from ptx_lsp.model.body_diff import InstructionRangeEdit
+from ptx_lsp.model.function import Function
 
 NEVER: Final = -1
 SEVERAL: Final = -2
@@ -26,6 +28,11 @@ class Definitions:
         """All definitions of a register, in order."""
         number = self.only[register]
         return (number,) if number >= 0 else self._several.get(register, ())
+
+    @property
+    def several(self) -> Collection[int]:
+        """The registers with several definitions, or with partial ones."""
+        return self._several.keys()
 
     def edited(
         self, before: FunctionInstructions, after: FunctionInstructions, change: InstructionRangeEdit
@@ -62,3 +69,10 @@ class Definitions:
 def definitions(flow: FunctionInstructions) -> Definitions:
     """The definitions of a function of which nothing is known."""
     return Definitions(*_flow.definitions(flow.defs, flow.partial_defs, flow.count))
+
+
+@fact
+def readers(function: Function) -> _flow.Readers:
+    """The instructions that read each register of `function`."""
+    flow = instructions(function)
+    return _flow.Readers(flow.uses, flow.count)

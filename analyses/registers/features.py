@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from analyses._flow import registers_holding
 from analyses.control_flow.call_graph import callees
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
 from analyses.registers.instruction_groups import GROUPS, PLACE, groups
+from analyses.registers.machine_blocks import word_flags
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.simulated_registers import SimulatedRegisters
 from analyses.registers.straight_line_regions import straight_line_regions
@@ -141,9 +143,9 @@ def _kinds(function: Function, live: frozenset[int]) -> tuple[int, int, int]:
     left = virtual_registers(function)
     pairs = joins = loaded = 0
     flow = left.code.flow
-    for register in flow.used:
+    for register in registers_holding(left.code.of_registers, word_flags(live)):
         words = left.code.of_registers[register]
-        if words is not left.code.allocated[register] or not words or words[0] not in live:
+        if register not in flow.used or words is not left.code.allocated[register] or words[0] not in live:
             continue
         only = left.definitions.only[register]
         if len(words) > 1:

@@ -20,6 +20,14 @@ NO_REGISTER = -1
 """Replaces the virtual register of a value that needs none."""
 
 
+def word_flags(words: Collection[int]) -> bytes:
+    """For each virtual register up to the last of these, whether it is one of them."""
+    found = bytearray(max(words, default=-1) + 1)
+    for word in words:
+        found[word] = 1
+    return bytes(found)
+
+
 class MachineCode:
     """The machine instructions of a function, as the virtual registers of its registers."""
 

@@ -23,9 +23,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from analyses._flow import readers
+from analyses._flow import registers_holding
 from analyses.control_flow.cfg import cfg
-from analyses.registers.machine_blocks import NO_REGISTER
+from analyses.registers.definitions import readers
+from analyses.registers.machine_blocks import NO_REGISTER, word_flags
 from analyses.registers.machine_kind import Coalescing, coalescing
 from analyses.registers.uniform_values import LOADS_PARAMETERS, UniformValues, uniform_values
 from analyses.registers.virtual_registers import virtual_registers
@@ -76,6 +77,7 @@ class _Placement:
         self.flow = left.code.flow
         self.loads = left.code.loads
         self.block_of = cfg(function).block_of
+        self.readers = readers(function)
         self.uniform: UniformValues = uniform_values(function, target)
         self.found: set[int] = {*self.uniform.words, *self.loads}
         """The virtual registers elsewhere, as far as is known."""
@@ -85,25 +87,17 @@ class _Placement:
         """The uniform operations that define a virtual register."""
 
     def run(self) -> bytes:
-        flow, of_registers, found = self.flow, self.code.of_registers, self.found
+        of_registers, found = self.code.of_registers, self.found
         if not found:
             return b""
         for number in self.uniform.instructions:
-            for word in of_registers[flow.defs[number][0]]:
+            for word in self.words_defined(number):
                 self.defining.setdefault(word, []).append(number)
-        held = [
-            register
-            for register, words in enumerate(of_registers)
-            if words and not found.isdisjoint(words)
-        ]
-        reading = readers(flow.uses, held, flow.count).values()
-        every = sorted({number for numbers in reading for number in numbers})
-        self.settle(every, is_alone=False)
+        holding = registers_holding(of_registers, word_flags(found))
+        reading = set[int]().union(*map(self.readers.of, holding))
+        self.settle(sorted(reading), is_alone=False)
         self.settle(sorted(self.several), is_alone=True)
-        elsewhere = bytearray(max(found, default=-1) + 1)
-        for word in found:
-            elsewhere[word] = 1
-        return bytes(elsewhere)
+        return word_flags(found)
 
     def settle(self, waiting: list[int], *, is_alone: bool) -> None:
         """Finds what must be in general registers. Only then can it be decided which one of several uniform

@@ -18,10 +18,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from analyses._flow import readers
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.early_exits import early_exits
-from analyses.registers.definitions import SEVERAL
+from analyses.registers.definitions import readers
 from analyses.registers.machine_blocks import NO_REGISTER
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.matching.shape import Shape
@@ -69,16 +68,14 @@ class _Search:
         self.code = left.code
         self.flow = left.code.flow
         self.operations = {
-            number
+            shape: numbers
             for shape, numbers in shape_index(function).items()
             if _is_uniform_operation(shape, target)
-            for number in numbers
         }
         """The instructions that the uniform datapath could execute."""
         self.words: set[int] = set()
         self.instructions: set[int] = set()
-        self.readers: dict[int, list[int]] = {}
-        """The instructions that read known registers."""
+        self.readers = readers(function)
 
     def run(self) -> UniformValues:
         variables = self.variables()
@@ -104,26 +101,28 @@ class _Search:
         allocated = self.code.allocated
         return {
             register
-            for register, number in enumerate(self.definitions.only)
-            if number == SEVERAL
-            and 0 < len(allocated[register]) <= _MOST_WORDS
+            for register in self.definitions.several
+            if 0 < len(allocated[register]) <= _MOST_WORDS
             and all(map(self.may_be_uniform, self.definitions.of(register)))
         }
 
     def grow(self, known: Iterable[int]) -> None:
         """Adds what follows from parameters, special registers and these registers."""
         flow, is_eliminated = self.flow, self.code.is_eliminated
-        ready = [*known]
+        ready, seen = [*known], set[int]()
         for number in set(self.code.loads.values()):
             ready += flow.defs[number]
-        for number, kind in enumerate(flow.kinds):
-            if kind.opcode == "mov" and not flow.uses[number] and not is_eliminated[number]:
-                ready += self.defined_by(number)
+        for shape, numbers in self.operations.items():
+            if shape.opcode == "mov":
+                for number in numbers:
+                    if not flow.uses[number] and not is_eliminated[number]:
+                        ready += self.defined_by(number)
         while ready:
-            found = readers(flow.uses, ready, flow.count)
-            ready = list[int]()
-            self.readers.update(found)
-            for number in {number for numbers in found.values() for number in numbers}:
+            register = ready.pop()
+            if register in seen:
+                continue
+            seen.add(register)
+            for number in self.readers.of(register):
                 if is_eliminated[number]:
                     ready += filter(self.is_known, flow.defs[number])
                 elif number not in self.instructions:
@@ -132,10 +131,15 @@ class _Search:
     def shrink(self, wrong: list[int]) -> None:
         """Removes variables, and what is only uniform with them."""
         flow, is_eliminated = self.flow, self.code.is_eliminated
+        seen = set[int]()
         for register in wrong:
             self.remove(register)
         while wrong:
-            for number in self.readers.get(wrong.pop(), ()):
+            reached = wrong.pop()
+            if reached in seen:
+                continue
+            seen.add(reached)
+            for number in self.readers.of(reached):
                 register = flow.defs[number][0] if flow.defs[number] else -1
                 if is_eliminated[number]:
                     wrong += [one for one in flow.defs[number] if not self.is_known(one)]
@@ -163,7 +167,7 @@ class _Search:
         """Whether an instruction is an operation of the uniform datapath."""
         flow = self.flow
         return (
-            number in self.operations
+            flow.kinds[number].shape in self.operations
             and flow.guards[number] < 0
             and len(flow.defs[number]) == 1
             and not flow.partial_defs[number]

@@ -28,12 +28,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from analyses._flow import MachineBlock, readers
+from analyses._flow import MachineBlock
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import cfg
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from analyses.registers.definitions import NEVER, SEVERAL, Definitions, definitions
+from analyses.registers.definitions import NEVER, SEVERAL, Definitions, definitions, readers
 from analyses.registers.machine_blocks import NO_REGISTER, MachineCode
 from analyses.registers.machine_kind import Coalescing, coalescing, modifiable_by
 from ptx_lsp.facts import Previous, incremental_fact
@@ -124,8 +124,7 @@ class _Coalescing:
         """Registers that may share and have no value yet."""
         self.in_progress: set[int] = set()
         self.depth = 0
-        self.readers: dict[int, list[int]] = {}
-        """The instructions that read a register, if it matters."""
+        self.readers = readers(function)
         self.dependents: dict[int, list[int]] | None = None
 
     def run(self) -> VirtualRegisters:
@@ -135,9 +134,7 @@ class _Coalescing:
             words if number != NEVER else ()
             for words, number in zip(self.allocated, self.only, strict=True)
         ]
-        candidates, counted = self.find_candidates()
-        self.readers = readers(self.flow.uses, counted, self.flow.count)
-        self.find_values(candidates)
+        self.find_values(self.find_candidates())
         return self.result({}, set())
 
     def result(self, known: dict[BlockIdentity, MachineBlock], changed: set[int]) -> VirtualRegisters:
@@ -175,11 +172,10 @@ class _Coalescing:
             for word in self.values[register]
         }
 
-    def find_candidates(self) -> tuple[list[int], list[int]]:
-        """The registers that may share virtual registers, and those of them for which the readers matter."""
+    def find_candidates(self) -> list[int]:
+        """The registers that may share virtual registers."""
         uses, defs, only, allocated = self.flow.uses, self.flow.defs, self.only, self.allocated
         found: list[int] = []
-        counted: list[int] = []
         for shape, numbers in shape_index(self.function).items():
             if not self.may_share(shape):
                 continue
@@ -191,9 +187,8 @@ class _Coalescing:
             ]
             if coalescing(shape) in _BY_READERS:
                 more = [register for register in more if len(uses[only[register]]) == 1]
-                counted += more
             found += more
-        return found, counted
+        return found
 
     def may_share(self, shape: Shape) -> bool:
         how = coalescing(shape)
@@ -226,10 +221,9 @@ class _Coalescing:
         self.values = list(before.code.of_registers)
         for register in touched:
             self.values[register] = self.allocated[register] if self.only[register] != NEVER else ()
-        self.readers = readers(new.uses, list(touched), new.count)
         changed = set(range(first, end))
         for register in touched:
-            changed.update(self.readers[register], self.definitions.of(register))
+            changed.update(self.readers.of(register), self.definitions.of(register))
             for number in self.definitions.of(register):
                 self.is_eliminated[number] = False
         kinds, only = new.kinds, self.only
@@ -349,7 +343,7 @@ class _Coalescing:
 
     def is_read_by(self, register: int, opcodes: frozenset[str]) -> bool:
         kinds = self.flow.kinds
-        return all(kinds[use].opcode in opcodes for use in self.readers[register])
+        return all(kinds[use].opcode in opcodes for use in self.readers.of(register))
 
     def is_loaded(self, register: int) -> bool:
         number = self.only[register]
@@ -410,7 +404,7 @@ class _Coalescing:
             return False
         # `cp.async` has an offset for shared memory only
         addressed = _ADDRESSED | {"cp"} if len(self.allocated[register]) == 1 else _ADDRESSED
-        for use in self.readers[register]:
+        for use in self.readers.of(register):
             if flow.kinds[use].opcode not in addressed or self.is_used_outside_address(register, use):
                 return False
         return True
@@ -427,7 +421,7 @@ class _Coalescing:
         if len(self.flow.uses[number]) != 1:
             return False
         kinds = self.flow.kinds
-        return all(kinds[use].shape.spelling in _SUMS for use in self.readers[register])
+        return all(kinds[use].shape.spelling in _SUMS for use in self.readers.of(register))
 
 
 def register_of(flow: FunctionInstructions, operand: nodes.Operand) -> int | None:
