@@ -221,10 +221,11 @@ def machine_blocks(
     additional: dict[InstructionKind, int],
     bounds: list[tuple[int, int]],
     live_after: list[int],
+    elsewhere: bytes,
     /,
 ) -> list[MachineBlock]:
     """The blocks of the instructions from one number up to another (exclusive). The virtual registers in
-    `live_after` are live after each.
+    `live_after` are live after each. Those with a flag in `elsewhere` do not count for the pressure.
     """
 
 def bit_sets(sets: list[Collection[int]], places: dict[int, int], /) -> list[int]:

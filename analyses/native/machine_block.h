@@ -100,16 +100,22 @@ enum { IS_LIVE = 1, IS_DEFINED = 2 };
 
 typedef struct {
   Numbering words;
+  const char *elsewhere; /* which virtual registers below `elsewhere_end` do not count */
+  Py_ssize_t elsewhere_end;
   unsigned char *states; /* by place */
   Py_ssize_t *found;     /* room for all words */
   Py_ssize_t live, pressure, results;
   int has_pair;
 } BlockWalk;
 
-/* Parameters do not count. */
+/* Whether a virtual register counts for the pressure: parameters do not. */
+static inline int is_counted(const BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
+  return word < 0 || ((word >= walk->elsewhere_end || !walk->elsewhere[word]) && !is_loaded(code, word));
+}
+
 static void make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
   unsigned char *state = walk->states + place_of(&walk->words, word);
-  if (!(*state & IS_LIVE) && !is_loaded(code, word)) walk->live++;
+  if (!(*state & IS_LIVE) && is_counted(walk, code, word)) walk->live++;
   *state |= IS_LIVE;
 }
 
@@ -117,7 +123,7 @@ static void make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word)
 static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number, Py_ssize_t more) {
   PyObject *uses = PyList_GetItem(code->lists[0], number), *defs = PyList_GetItem(code->lists[1], number);
   PyObject *kept = PyList_GetItem(code->lists[2], number);
-  Py_ssize_t count = PyTuple_Size(defs), size = 0, partial = PyTuple_Size(kept), holder = -1;
+  Py_ssize_t count = PyTuple_Size(defs), here = 0, partial = PyTuple_Size(kept), holder = -1;
   int is_allocated = 0;
   for (Py_ssize_t n = 0; n < count; n++) {
     Py_ssize_t register_ = PyLong_AsSsize_t(PyTuple_GetItem(defs, n));
@@ -125,13 +131,16 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
     if (words == NULL) return 0;
     Py_ssize_t own = PyTuple_Size(words);
     if (!is_allocated || !own) continue;
-    size += own;
+    walk->results += own;
     if (own > 1 || (holder >= 0 && holder != register_)) walk->has_pair = 1;
     holder = register_;
-    if (partial && is_among(kept, register_)) continue;
-    for (Py_ssize_t word = 0; word < own; word++) {
-      unsigned char *state = walk->states + place_of(&walk->words, PyLong_AsSsize_t(PyTuple_GetItem(words, word)));
-      if (*state & IS_LIVE) walk->live--;
+    int is_whole = !partial || !is_among(kept, register_);
+    for (Py_ssize_t n = 0; n < own; n++) {
+      Py_ssize_t word = PyLong_AsSsize_t(PyTuple_GetItem(words, n));
+      here += is_counted(walk, code, word);
+      if (!is_whole) continue;
+      unsigned char *state = walk->states + place_of(&walk->words, word);
+      if (*state & IS_LIVE && is_counted(walk, code, word)) walk->live--;
       *state = IS_DEFINED;
     }
   }
@@ -142,8 +151,7 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
     Py_ssize_t own = PyTuple_Size(words);
     for (Py_ssize_t word = 0; word < own; word++) make_live(walk, code, PyLong_AsSsize_t(PyTuple_GetItem(words, word)));
   }
-  if (walk->live + size + more > walk->pressure) walk->pressure = walk->live + size + more;
-  walk->results += size;
+  if (walk->live + here + more > walk->pressure) walk->pressure = walk->live + here + more;
   return 1;
 }
 
@@ -180,10 +188,11 @@ static PyObject *read_block(BlockWalk *walk, const MachineCode *code, PyObject *
 static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments) {
   MachineCode code;
   PyObject *kinds, *more, *bounds, *live_after, *found = NULL;
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!O!", &code.lists[0], &code.lists[1], &code.lists[2],
+  BlockWalk walk = {0};
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!O!y#", &code.lists[0], &code.lists[1], &code.lists[2],
                         &code.lists[3], &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type,
                         &code.allocated, &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more,
-                        &PyList_Type, &bounds, &PyList_Type, &live_after))
+                        &PyList_Type, &bounds, &PyList_Type, &live_after, &walk.elsewhere, &walk.elsewhere_end))
     return NULL;
   Py_ssize_t count = PyList_Size(bounds), after = PyList_Size(live_after), most = 0;
   for (Py_ssize_t n = 0; n < count; n++) {
@@ -193,7 +202,6 @@ static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments
     if (own < 0) return NULL;
     if (own > most) most = own;
   }
-  BlockWalk walk = {0};
   walk.states = zeroed(most + after, 1);
   walk.found = zeroed(most + after, sizeof *walk.found);
   int is_new = read_loaded(&code) && new_numbering(&walk.words, most + after);

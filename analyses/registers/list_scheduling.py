@@ -25,6 +25,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Final, Protocol, TypeAlias
 
+from analyses._flow import DependenceGraph, Operands
 from analyses.registers.region_code import RegionCode
 from ptx_lsp.named_tuple import NamedTuple
 
@@ -41,8 +42,9 @@ class RegionSource(Protocol):
     @property
     def key(self) -> Key: ...
     def read(self) -> RegionCode: ...
+    def dependence(self, operands: Operands) -> DependenceGraph: ...
 
-    def pressure(self) -> int:
+    def pressure(self, elsewhere: bytes) -> int:
         """A bound for the registers that the region needs in text order."""
         ...
 
@@ -60,41 +62,50 @@ class StraightLineRegion:
         self.bound: Final = bound
         self.results: Final = results
         self.parameters: Final = parameters
-        self._code: RegionCode | RegionSource = source
+        self._source: RegionSource | None = source
+        """Where the rest is read; None once everything is, so that no version is kept for it."""
         self._key: Key = ()
-        """That of the code, once it is read."""
-        self._text_bound: int | None = None
+        """That of the code, once there is no source."""
+        self._code: RegionCode | None = None
+        self._dependence: DependenceGraph | None = None
+        self._text_bound: tuple[bytes, int] | None = None
+        """For the virtual registers elsewhere."""
 
     def read_from(self, source: RegionSource) -> bool:
-        """Whether a later version of the function has the same code. It is then read from there, so that no
-        version is kept for it.
-        """
-        code = self._code
-        if (self._key if isinstance(code, RegionCode) else code.key) != source.key:
+        """Whether a later version of the function has the same code. It is then read from there."""
+        key = self._key if self._source is None else self._source.key
+        if key != source.key:
             return False
-        if not isinstance(code, RegionCode):
-            self._code = source
+        if self._source is not None:
+            self._source = source
         return True
 
     @property
     def code(self) -> RegionCode:
-        code = self._code
-        if not isinstance(code, RegionCode):
-            self._key = code.key
-            code = self._code = code.read()
-        return code
+        if self._code is None:
+            assert self._source is not None
+            self._code = self._source.read()
+        return self._code
+
+    @property
+    def dependence(self) -> DependenceGraph:
+        if self._dependence is None:
+            assert self._source is not None
+            self._dependence = self._source.dependence(self.code.operands)
+            self._key, self._source = self._source.key, None
+        return self._dependence
 
     @property
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
 
-    @property
-    def text_bound(self) -> int:
-        """A bound for `text_registers`, besides the parameters, that is seldom higher."""
-        if self._text_bound is None:
-            code = self._code
-            self._text_bound = self.bound if isinstance(code, RegionCode) else code.pressure()
-        return self._text_bound
+    def text_bound(self, elsewhere: bytes) -> int:
+        """A bound for `text_registers`, besides those for `parameters`, that is seldom higher."""
+        known = self._text_bound
+        if known is None or known[0] != elsewhere:
+            bound = self.bound if self._source is None else self._source.pressure(elsewhere)
+            known = self._text_bound = elsewhere, bound
+        return known[1]
 
     def min_registers(self, elsewhere: bytes) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
@@ -115,7 +126,7 @@ class StraightLineRegion:
             return found.registers
         code = self.code
         most = code.operands.hoisted(
-            code.dependence, code.additional, code.is_sum, found.is_counted, limit, _TRIES
+            self.dependence, code.additional, code.is_sum, found.is_counted, limit, _TRIES
         )
         return max(found.registers, min(most, limit))
 
@@ -135,7 +146,7 @@ class StraightLineRegion:
             registers = max([live_out, *code.profile(order, is_counted).live])
             return _Scheduled(order, is_counted, registers, {})
 
-        least = scheduled(code.operands.min_pressure_order(code.dependence, is_counted))
+        least = scheduled(code.operands.min_pressure_order(self.dependence, is_counted))
         of_text = scheduled(code.text_order)
         return least if least.registers < of_text.registers else of_text
 
@@ -168,7 +179,7 @@ def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> i
         if bound <= found:
             break
         if (
-            region.text_bound + loaded[region.parameters] > found
+            region.text_bound(elsewhere) + loaded[region.parameters] > found
             and region.text_registers(elsewhere) > found
         ):
             found = max(found, region.min_registers(elsewhere))
@@ -184,13 +195,13 @@ def most_registers_with_hoisting(
     """
     end = max(limit, least)
     """Hoisting raises no region above this."""
-    found = 0
+    found = least
     loaded = _loaded(regions, elsewhere)
     bounds = [one.bound + one.results + loaded[one.parameters] for one in regions]
     for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
         if bound <= found or end <= found:
             break
-        if region.text_bound + region.results + loaded[region.parameters] > found:
+        if region.text_bound(elsewhere) + region.results + loaded[region.parameters] > found:
             found = max(found, region.registers_with_hoisting(limit, elsewhere))
     return found
 

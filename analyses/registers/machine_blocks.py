@@ -54,17 +54,20 @@ class MachineCode:
 
     def blocks(self, bounds: list[tuple[int, int]]) -> list[MachineBlock]:
         """The blocks of the instructions from one number up to another (exclusive)."""
-        return self._blocks(bounds, [])
+        return self._blocks(bounds, [], b"")
 
-    def block(self, first: int, end: int, live_after: Collection[int]) -> MachineBlock:
-        """A single block, in which the registers that are live after it count."""
-        return self._blocks([(first, end)], list(live_after))[0]
+    def pressure(self, first: int, end: int, live_after: Collection[int], elsewhere: bytes) -> int:
+        """The pressure of a block (2) with what is live after it, without what has a flag in `elsewhere`."""
+        return self._blocks([(first, end)], list(live_after), elsewhere)[0].pressure
 
-    def _blocks(self, bounds: list[tuple[int, int]], live_after: list[int]) -> list[MachineBlock]:
+    def _blocks(
+        self, bounds: list[tuple[int, int]], live_after: list[int], elsewhere: bytes
+    ) -> list[MachineBlock]:
         flow = self.flow
         return machine_blocks(
             flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
             self.allocated, self.is_eliminated, self.loads, self._more, bounds, live_after,
+            elsewhere,
         )  # fmt: skip
 
     def operands(self, first: int, end: int, live_out: Collection[int]) -> Operands:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from analyses._flow import DependenceGraph, Operands
+from analyses._flow import Operands
 from analyses.registers.atomic_expansion import atomic_scratch
-from analyses.registers.dependence import dependence_graph
 from analyses.registers.machine_instructions import materialised_constants
 from analyses.registers.machine_kind import scratch_registers
 from analyses.registers.virtual_registers import VirtualRegisters
@@ -42,7 +41,6 @@ class RegionCode(NamedTuple):
     """The registers that each needs besides its operands."""
     is_sum: bytes
     """Which ones compute addresses: the result replaces the operands."""
-    dependence: DependenceGraph
     live_out: frozenset[int]
 
     @property
@@ -61,7 +59,7 @@ def region_code(left: VirtualRegisters, operands: Operands, live_out: frozenset[
     flow, numbers = left.code.flow, operands.numbers
     is_sum = bytes([flow.kinds[number].shape.spelling in _SUMS for number in numbers])
     additional = additional_registers(left, numbers, live_out)
-    return RegionCode(operands, additional, is_sum, dependence_graph(flow, operands), live_out)
+    return RegionCode(operands, additional, is_sum, live_out)
 
 
 def additional_registers(

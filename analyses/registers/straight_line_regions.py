@@ -23,12 +23,12 @@ from collections.abc import Iterator, Sequence
 from sys import maxsize
 from typing import Final
 
-from analyses._flow import MachineBlock, Operands
+from analyses._flow import DependenceGraph, MachineBlock, Operands
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from analyses.registers.dependence import ends_block
+from analyses.registers.dependence import dependence_graph, ends_block
 from analyses.registers.list_scheduling import Key, StraightLineRegion
 from analyses.registers.machine_blocks import MachineCode
 from analyses.registers.machine_instructions import assigned_constant
@@ -186,12 +186,14 @@ class _Source(NamedTuple):
         live_out = self.sets.members(self.behind).union(self.held)
         return region_code(self.left, self.operands(live_out), live_out)
 
-    def pressure(self) -> int:
+    def dependence(self, operands: Operands) -> DependenceGraph:
+        return dependence_graph(self.left.code.flow, operands)
+
+    def pressure(self, elsewhere: bytes) -> int:
         if self.factor > 1:
             return maxsize
-        return self.left.code.block(
-            self.first, self.end, self.sets.members(self.behind)
-        ).pressure
+        live_after = self.sets.members(self.behind)
+        return self.left.code.pressure(self.first, self.end, live_after, elsewhere)
 
 
 def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:

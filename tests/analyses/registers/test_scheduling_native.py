@@ -351,6 +351,8 @@ def test_blocks(seed: int) -> None:
     shape = InstructionKind.__new__(InstructionKind)
     kinds = [choice.choice((shape, InstructionKind.__new__(InstructionKind))) for _ in code.uses]
     first, end = sorted(choice.choices(range(13), k=2))
+    loaded = set(choice.sample(range(14), choice.choice((0, 0, 3))))
+    elsewhere = set(choice.sample(range(14), choice.choice((0, 0, 5))))
     live, defined, pressure, results = set(code.live_out), set[int](), 0, 0
     has_pair = False
     for n in range(end - 1, first - 1, -1):
@@ -361,14 +363,19 @@ def test_blocks(seed: int) -> None:
         whole = code.defined([one for one in own if one not in code.partial[n]])
         live = live - whole | {word for one in code.uses[n] for word in code.values[one]}
         defined |= whole
-        pressure = max(pressure, len(live) + size + (3 if kinds[n] is shape else 0))
+        here = sum(word not in elsewhere | loaded for one in own for word in code.values[one])
+        more = 3 if kinds[n] is shape else 0
+        pressure = max(pressure, len(live - loaded - elsewhere) + here + more)
         results += size
         has_pair = has_pair or len(code.defined(own)) > 1
     found = machine_blocks(
         code.uses, code.defs, code.partial, code.guards, kinds, code.values, code.allocated,
-        code.is_eliminated, {}, {shape: 3}, [(0, 12), (first, end), (3, 3)], code.live_out,
+        code.is_eliminated, dict.fromkeys(loaded, 0), {shape: 3}, [(0, 12), (first, end), (3, 3)],
+        code.live_out, bytes(word in elsewhere for word in range(14)),
     )[1]  # fmt: skip
-    assert (set(found.upward_exposed), set(found.defined)) == (live - {-1}, defined)
+    live -= {-1}
+    assert (set(found.upward_exposed), set(found.parameters)) == (live - loaded, live & loaded)
+    assert set(found.defined) == defined - loaded
     assert (found.pressure, found.results, found.has_pair) == (pressure, results, has_pair)
     assert all(len(set(words)) == len(words) for words in (found.upward_exposed, found.defined))
 
@@ -387,10 +394,16 @@ def test_definitions_and_readers(seed: int) -> None:
         else:
             assert (only[register], several[register]) == (SEVERAL, numbers)
     wanted = choice.sample(range(len(code.values)), 5)
-    assert _flow.readers(code.uses, wanted, len(code.values)) == {
-        register: [n for n, uses in enumerate(code.uses) for one in uses if one == register]
-        for register in wanted
-    }
+    readers = _flow.Readers(code.uses, len(code.values))
+    for register in wanted:
+        assert readers.of(register) == [
+            n for n, uses in enumerate(code.uses) for one in uses if one == register
+        ]
+    words = choice.sample(range(14), choice.randrange(6))
+    flags = bytes(word in words for word in range(14))
+    assert _flow.registers_holding(code.values, flags) == [
+        register for register, held in enumerate(code.values) if not set(held).isdisjoint(words)
+    ]
 
 
 _CODE = Code(Random(1), 3)
@@ -409,9 +422,10 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: _flow.bit_members(b"\x02", [0]),
         lambda: _flow.definitions([(1,)], [()], 1),
         lambda: _flow.definitions([()], [()], -1),
-        lambda: _flow.readers([(1,)], [0], 1),
-        lambda: _flow.readers([()], [1], 1),
-        lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1)], []),
+        lambda: _flow.Readers([(1,)], 1),
+        lambda: _flow.Readers([()], -1),
+        lambda: _flow.Readers([()], 1).of(1),
+        lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1)], [], b""),
         lambda: _OPERANDS.unrolled(0, bytes(3)),
         lambda: _OPERANDS.unrolled(2, b""),
         lambda: _OPERANDS.profile([0, 1], [0] * 3, bytes(3), _COUNTED),
