@@ -52,6 +52,7 @@ class Options(argparse.Namespace):
     shared: int | None
     seed: int | None
     seeds: int | None
+    jobs: int | None
     limit: int | None
     seconds: float | None
     check: bool
@@ -120,6 +121,10 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
         help="check the kernel in N orders, from --seed on; each finding names a seed that replays it",
     )
     group.add_argument(
+        "--jobs", "-j", type=_positive, metavar="N",
+        help="with --seeds: run N orders at a time (default: the number of cores)",
+    )
+    group.add_argument(
         "--limit", type=_count, metavar="COUNT",
         help="stop after this many instructions without a finished block (default: 8388608)",
     )
@@ -152,8 +157,8 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--weak", action="store_true",
-        help="with --seeds or a --seed other than 0: loads may see older values where nothing orders the "
-        "last write before them; implies --check",
+        help="with --seeds or a --seed other than 0: loads may see what PTX's memory model allows, such as "
+        "older values where nothing orders the last write before them; implies --check",
     )
     group.add_argument(
         "--profile", action="store_true",

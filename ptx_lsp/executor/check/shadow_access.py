@@ -49,7 +49,7 @@ class MemoryUse:
 
     @property
     def by_element(self) -> MemoryUse:
-        """The same with a row for each element of vectors, and one cell in it: the first."""
+        """This use with a row for each element of vectors, and one cell in it: the first."""
         each = max(1, self.elements // self.shadow.granule)
         first = self.cells[:, ::each]
         threads = np.repeat(self.threads, first.shape[1])

@@ -1,61 +1,54 @@
-"""Runs a launch in several orders, and collects what they show."""
+"""Runs a launch in several orders, and collects what they show.
+
+The first order runs in this process, all others in any: nothing that a run finds depends on those before it.
+A share of the orders of a small launch is a systematic search. If that is complete, no other order is run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
 
-import numpy as np
-
-from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch, Run
+from ptx_lsp.executor.launching.order_runs import Job, OrderRuns, Outcome, side_by_side
+from ptx_lsp.executor.launching.prepared_launch import LaunchOptions
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
-from ptx_lsp.executor.machine.memory import Bytes
-from ptx_lsp.executor.machine.observer import Observer
-from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
-from ptx_lsp.executor.scheduling.systematic import (
-    Search,
-    SwitchedOrder,
-    UsedMemory,
-    is_small,
-    seed_of,
-)
+from ptx_lsp.executor.scheduling.systematic import Search, is_small, seed_of
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 
 _SEARCHED = 4
-"""One of so many runs is part of the search."""
+"""One of so many runs is part of the search. As many come before it."""
+_BATCH = 32
 
 
-@dataclass
 class Exploration:
     """The results of the runs so far."""
 
-    found: dict[tuple[object, ...], Finding]
-    error: ExecutionError | None = None
-    """The first error."""
+    def __init__(self) -> None:
+        self.found: dict[tuple[object, ...], Finding] = {}
+        self.error: ExecutionError | None = None
+        """The first error."""
 
-    def add(self, run: Run) -> None:
-        for one in run.findings:
+    def add(self, outcome: Outcome) -> None:
+        for one in outcome.findings:
             self.found.setdefault((one.kind, one.line, one.variable, one.other_line), one)
-        self.error = self.error or run.error
+        self.error = self.error or outcome.error
 
 
 def explore(
-    module: Module, kernel: Function, options: LaunchOptions, first: int, count: int
+    module: Module, kernel: Function, options: LaunchOptions, first: int, count: int, jobs: int | None = 1
 ) -> tuple[Finding, ...]:
-    """Runs a kernel with `count` seeds from `first` on; each finding has the first seed that shows it. Memory
-    is as the run with the first seed leaves it. Raises the first ExecutionError of a run, with all findings.
+    """Runs a kernel with `count` seeds from `first` on, in so many processes (None: one per core); each
+    finding has the first seed that shows it. Memory is as the run with the first seed leaves it. Raises the
+    first ExecutionError of a run, with all findings.
     """
-    exploration = Exploration({})
-    results: list[tuple[Bytes, Bytes]] = []
-    for run, prepared in _Runs(module, kernel, options).all(first, count):
-        exploration.add(run)
-        if run.seed == first:
-            results = [(data, data.copy()) for data, _ in prepared.saved]
-        if run.error is None and (exploration.error is None or exploration.error.seed != first):
-            _compare(prepared, results, run.seed, first, exploration)
-    for data, after in results:
-        data[:] = after
+    exploration = Exploration()
+    runs = OrderRuns(module, kernel, options)
+    exploration.add(runs.first(first))
+    if count > 1:
+        with side_by_side(runs, jobs) as run_all:
+            for outcome in _others(runs, run_all, options, first, count):
+                exploration.add(outcome)
+    runs.put_back()
     findings = tuple(exploration.found.values())
     if exploration.error is not None:
         exploration.error.findings = findings
@@ -63,71 +56,22 @@ def explore(
     return findings
 
 
-class _Runs:
-    """The runs of a kernel, each from the same contents of memory. What kernels print is shown once."""
-
-    def __init__(self, module: Module, kernel: Function, options: LaunchOptions) -> None:
-        self._module, self._kernel = module, kernel
-        self._options, self._console = replace(options, console=self._print), options.console
-        self._known: dict[bool, PreparedLaunch] = {}
-        self._is_first = True
-
-    def all(self, first: int, count: int) -> Iterator[tuple[Run, PreparedLaunch]]:
-        """With so many seeds from the first on. A part of the runs of a small launch searches its orders."""
-        searched = count // _SEARCHED
-        for seed in range(first, first + count - searched):
-            yield self._run(Schedule(seed))
-        if not searched:
-            return
-        if is_small(self._prepared(is_fine=True).shape):
-            for one in self._search(searched):
-                searched -= 1
-                yield one
-        for seed in range(first + count - searched, first + count):
-            yield self._run(Schedule(seed))
-
-    def _search(self, count: int) -> Iterator[tuple[Run, PreparedLaunch]]:
-        search = Search()
-        for _ in range(count):
-            switches = search.next_order()
-            if switches is None:
-                return
-            schedule = Schedule(seed_of(switches))
-            assert isinstance(schedule.order, SwitchedOrder)
-            yield self._run(schedule, UsedMemory(schedule.order))
-            search.add(switches, schedule.order)
-
-    def _prepared(self, *, is_fine: bool) -> PreparedLaunch:
-        if is_fine not in self._known:
-            for other in self._known.values():
-                other.restore()
-            prepared = PreparedLaunch(self._module, self._kernel, self._options, is_fine=is_fine)
-            prepared.save()
-            self._known[is_fine] = prepared
-        return self._known[is_fine]
-
-    def _run(self, schedule: Schedule, *observers: Observer) -> tuple[Run, PreparedLaunch]:
-        prepared = self._prepared(is_fine=schedule.seed != 0)
-        prepared.restore()
-        run = prepared.run(schedule, *observers)
-        self._is_first = False
-        return run, prepared
-
-    def _print(self, text: str) -> None:
-        if self._is_first:
-            self._console(text)
-
-
-def _compare(
-    prepared: PreparedLaunch, results: list[tuple[Bytes, Bytes]], seed: int, first: int, into: Exploration
-) -> None:
-    """Notes the buffers that are not as the run with the first seed has left them."""
-    names = {one.data.ctypes.data: one.name for one in prepared.buffers}
-    for data, before in results:
-        if np.array_equal(data, before):
-            continue
-        name = names.get(data.ctypes.data, "a surface")
-        at = int(np.flatnonzero(data != before)[0])
-        message = f"`{name}` depends on the order of threads: byte {at} is not the same as with seed {first}"
-        finding = Finding("schedule-dependent", message, variable=name, seed=seed)
-        into.found.setdefault((finding.kind, name), replace(finding, space=".global"))
+def _others(
+    runs: OrderRuns, run_all: Callable[[Iterable[Job]], Iterator[Outcome]], options: LaunchOptions,
+    first: int, count: int,
+) -> Iterator[Outcome]:
+    """The runs after the first one."""
+    last, middle = first + count, first + max(1, count // _SEARCHED)
+    yield from run_all(Job(seed) for seed in range(first + 1, middle))
+    left = count // _SEARCHED if is_small(runs.shape) else 0
+    search = Search()
+    while left and (orders := search.next_orders(min(left, _BATCH))):
+        jobs = [Job(seed_of(switches), is_searched=True) for switches in orders]
+        for switches, outcome in zip(orders, run_all(jobs), strict=True):
+            assert outcome.trace is not None
+            search.add(switches, outcome.trace)
+            yield outcome
+        left -= len(orders)
+        last -= len(orders)
+    if not (search.is_complete and not options.weak):
+        yield from run_all(Job(seed) for seed in range(middle, last))

@@ -37,6 +37,7 @@ def launch(
     seconds: float = math.inf,
     seed: int = 0,
     seeds: int = 0,
+    jobs: int | None = 1,
     cluster: int | Sequence[int] | None = None,
     check: bool = False,
     weak: bool = False,
@@ -56,9 +57,10 @@ def launch(
     these can also be arguments.
 
     The `seed` selects the order in which threads are scheduled. With `seeds` the kernel is checked in so many
-    orders, from `seed` on, each with the same arguments; arrays hold the results of the first. With `weak`,
-    and a seed other than 0, loads may see older values where nothing orders the last write before them.
-    `observers` receive all events.
+    orders, from `seed` on, each with the same arguments; arrays hold the results of the first. The others run
+    in `jobs` processes (None: one per core), unless there are observers or the system cannot fork. With
+    `weak`, and a seed other than 0, loads may see what PTX's memory model allows. `observers` receive all
+    events.
 
     Raises ExecutionError if the launch does not match the kernel or the kernel fails. It is also raised after
     `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included.
@@ -81,7 +83,7 @@ def launch(
         progress, bind or {}, console, native=native,
     )
     if seeds:
-        return explore(module, kernel, options, seed, seeds)
+        return explore(module, kernel, options, seed, seeds, jobs)
     run = PreparedLaunch(module, kernel, options, is_fine=seed != 0).run(Schedule(seed))
     if run.error is not None:
         raise run.error

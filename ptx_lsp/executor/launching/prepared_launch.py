@@ -76,6 +76,7 @@ class PreparedLaunch:
     ) -> None:
         """`is_fine`: threads may be interrupted before each access to memory (`decode`)."""
         self._kernel, self._options = kernel, options
+        self.progress = options.progress
         self._deadline = time.monotonic() + options.seconds
         resident = options.resident or Resident(Memory(is_narrow=module.stated_address_size != 64))
         self._memory = memory = resident.memory
@@ -151,7 +152,7 @@ class PreparedLaunch:
                 self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
                 native=self._native if is_plain else None,
             )
-            machine.run(options.progress)
+            machine.run(self.progress)
         except MemoryError as error:
             raise ExecutionError(
                 "the host does not have enough memory for this launch", "limit"

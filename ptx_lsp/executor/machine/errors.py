@@ -70,5 +70,18 @@ class ExecutionError(Exception):
         self.kind: Kind = kind
         self.line = line
         self.lanes = lanes
+        self.message = message
         self.findings: tuple[Finding, ...] = ()
         self.seed = 0
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _error, (self.message, self.kind, self.line, self.lanes, self.findings, self.seed)
+
+
+def _error(
+    message: str, kind: Kind, line: int, lanes: tuple[Lane, ...], findings: tuple[Finding, ...], seed: int
+) -> ExecutionError:
+    """An error that another process has raised."""
+    found = ExecutionError(message, kind, line, lanes)
+    found.findings, found.seed = findings, seed
+    return found

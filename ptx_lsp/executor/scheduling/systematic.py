@@ -8,7 +8,10 @@
    that do not depend on each other.
 3. Orders with fewer switches come first, and those with more than a few are left out (Musuvathi and Qadeer,
    "Iterative Context Bounding for Systematic Testing of Multithreaded Programs", 2007).
-4. A seed from `FIRST_SEED` on has the switches of an order as its digits.
+4. The search is *complete* if it ends, leaves nothing out, and only the order of accesses to memory matters.
+   Else a warp is at two places or goes on too long, or there are asynchronous operations, or barriers with a
+   number of threads.
+5. A seed from `FIRST_SEED` on has the switches of an order as its digits.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.asynchronous.pending import Pending
+from ptx_lsp.executor.machine.control import Barrier, Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, LaunchConfig
 from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
@@ -75,13 +80,18 @@ class SwitchedOrder(Order):
     def __init__(self, switches: Switches) -> None:
         self._switches = dict(switches)
         self.steps: list[_Step] = []
+        self.is_whole = True
+        """Whether nothing but the order of the turns mattered so far."""
         self._streak = 0
 
     def turn(self, wave: Wave, groups: Groups, rank: Callable[[int], int]) -> Turn:
         there: dict[int, int] = {}
         for block in sorted(groups, key=rank, reverse=True):
             warps = wave.full_mask(groups[block]).reshape(-1, WARP_SIZE).any(axis=1)
-            there.update(dict.fromkeys(np.flatnonzero(warps).tolist(), block))
+            here = np.flatnonzero(warps).tolist()
+            self.is_whole = self.is_whole and there.keys().isdisjoint(here)
+            there.update(dict.fromkeys(here, block))
+        self.is_whole = self.is_whole and Pending.existing(wave) is None
         warp = self._next(sorted(there))
         self.steps.append(_Step(warp, frozenset(there)))
         some = np.repeat(np.arange(wave.shape[0] * wave.shape[1] // WARP_SIZE) == warp, WARP_SIZE)
@@ -93,6 +103,7 @@ class SwitchedOrder(Order):
         if warp not in warps:
             warp = last
         if warp not in warps or (warp == last and self._streak > _LONGEST_STREAK):
+            self.is_whole = self.is_whole and self._streak <= _LONGEST_STREAK
             warp = next((one for one in warps if one > last), warps[0])
         self._streak = self._streak + 1 if warp == last else 0
         return warp
@@ -103,6 +114,10 @@ class UsedMemory(Observer):
 
     def __init__(self, order: SwitchedOrder) -> None:
         self._order = order
+
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
+        if isinstance(step.action, Barrier) and step.action.is_counted:
+            self._order.is_whole = False
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         if not self._order.steps or access.space == ".local":
@@ -115,6 +130,24 @@ class UsedMemory(Observer):
                 used[key, word] = used.get((key, word), False) or writes
 
 
+class Trace(NamedTuple):
+    """The part of a run that a search needs."""
+
+    digest: int
+    """Equal for runs that differ only in turns that do not depend on each other."""
+    reversals: tuple[tuple[int, int], ...]
+    """Item 2: turns, and the warps that are to go on then instead."""
+    is_whole: bool
+    """Whether nothing but the order of its turns mattered."""
+
+
+def trace(order: SwitchedOrder) -> Trace:
+    """The trace of a run with this order."""
+    steps = order.steps[:_MOST_TURNS]
+    is_whole = order.is_whole and len(steps) == len(order.steps)
+    return Trace(_digest(steps), tuple(_reversals(steps)), is_whole)
+
+
 class Search:
     """The orders that are still to be run."""
 
@@ -122,22 +155,29 @@ class Search:
         self._pending: deque[Switches] = deque([()])
         self._known: set[Switches] = {()}
         self._seen: set[int] = set()
-        """Digests of runs, up to turns that do not depend on each other."""
+        """The digests of runs."""
+        self._is_whole = True
 
-    def next_order(self) -> Switches | None:
-        """None if there are no more."""
-        return self._pending.popleft() if self._pending else None
+    @property
+    def is_complete(self) -> bool:
+        """Item 4."""
+        return self._is_whole and not self._pending
 
-    def add(self, switches: Switches, order: SwitchedOrder) -> None:
+    def next_orders(self, most: int) -> list[Switches]:
+        """Some that can run beside each other; none if there are no more."""
+        return [self._pending.popleft() for _ in range(min(most, len(self._pending)))]
+
+    def add(self, switches: Switches, trace: Trace) -> None:
         """An order was run."""
-        steps = order.steps[:_MOST_TURNS]
-        digest = _digest(steps)
-        if digest in self._seen or len(switches) >= _MOST_SWITCHES:
+        self._is_whole = self._is_whole and trace.is_whole
+        if trace.digest in self._seen:
             return
-        self._seen.add(digest)
-        for turn, warp in _reversals(steps):
+        self._seen.add(trace.digest)
+        for turn, warp in trace.reversals:
             following = (*(one for one in switches if one[0] < turn), (turn, warp))
-            if following not in self._known:
+            if len(following) > _MOST_SWITCHES:
+                self._is_whole = False
+            elif following not in self._known:
                 self._known.add(following)
                 self._pending.append(following)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, Finding, launch
+from ptx_lsp.executor.launching.order_runs import Job, OrderRuns, Outcome
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.executor.scheduling.systematic import (
@@ -16,6 +17,7 @@ from ptx_lsp.executor.scheduling.systematic import (
     UsedMemory,
     seed_of,
     switches_of,
+    trace,
 )
 from ptx_lsp.model.module import Module
 
@@ -32,6 +34,11 @@ st.relaxed.gpu.global.u32 [%rd1], %r2;
 ret;
 }
 """
+SPIN = """setp.ne.u32 %p1, %r1, 0; @%p1 bra wait; st.relaxed.gpu.global.u32 [%rd1], 1; ret;
+wait: ld.relaxed.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p2, %r2, 0; @%p2 bra wait;
+ret;
+}
+"""
 LOCKS = """mul.wide.u32 %rd2, %r1, 4;
 xor.b64 %rd3, %rd2, 4;
 add.u64 %rd2, %rd1, %rd2;
@@ -45,11 +52,11 @@ ret;
 """
 
 
-def findings(body: str, *, seed: int = 0, seeds: int = 0) -> tuple[Finding, ...]:
+def findings(body: str, *, seed: int = 0, seeds: int = 0, jobs: int = 1) -> tuple[Finding, ...]:
     try:
         return launch(
             HEAD + body, entry="k", grid=2, block=1, args=[np.zeros(4, np.uint32)], seed=seed, seeds=seeds,
-            limit=100_000, check=True,
+            jobs=jobs, limit=100_000, check=True,
         )
     except ExecutionError as error:
         return error.findings
@@ -70,6 +77,32 @@ def test_buffers_hold_the_results_of_the_first_order() -> None:
     assert data.tolist() == [6, 0]
 
 
+@pytest.mark.parametrize("body", [COUNT, LOCKS], ids=["count", "locks"])
+def test_orders_in_several_processes(body: str) -> None:
+    assert findings(body, seeds=20, jobs=3) == findings(body, seeds=20) != ()
+
+
+@pytest.mark.parametrize(
+    ("body", "is_complete"), [(COUNT, True), (SPIN, True), (f"bar.sync 0, 32; {COUNT}", False)],
+    ids=["count", "spinning", "counted barrier"],
+)
+def test_no_orders_follow_a_search_that_has_shown_all(
+    monkeypatch: pytest.MonkeyPatch, body: str, *, is_complete: bool
+) -> None:
+    jobs: list[Job] = []
+    run = OrderRuns.run
+
+    def counted(self: OrderRuns, job: Job) -> Outcome:
+        jobs.append(job)
+        return run(self, job)
+
+    monkeypatch.setattr(OrderRuns, "run", counted)
+    findings(body, seeds=40)
+    assert (len(jobs) < 30) == is_complete
+    assert len(jobs) <= 39
+    assert len({one.seed for one in jobs}) == len(jobs)
+
+
 def test_the_search_finds_a_deadlock_that_its_seed_replays() -> None:
     found = findings(LOCKS, seed=FIRST_SEED)
     assert found == ()
@@ -88,11 +121,12 @@ def _searched(body: str) -> list[Finding]:
 
 def _orders(body: str) -> list[int]:
     search, seeds = Search(), list[int]()
-    while (switches := search.next_order()) is not None:
+    while found := search.next_orders(1):
+        (switches,) = found
         order = SwitchedOrder(switches)
         seeds.append(seed_of(switches))
         _run(body, order, UsedMemory(order))
-        search.add(switches, order)
+        search.add(switches, trace(order))
     return seeds
 
 
