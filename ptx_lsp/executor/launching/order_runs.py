@@ -137,8 +137,8 @@ class OrderRuns:
 def side_by_side(
     runs: OrderRuns, jobs: int | None
 ) -> Generator[Callable[[Iterable[Job]], Iterator[Outcome]]]:
-    """A function that runs jobs and gives their outcomes in the same order. They run in this process, or in so
-    many others (None: one per core), where the system can fork.
+    """A function that runs jobs and gives their outcomes in the same order. They run in this process, or in
+    so many others (None: one per core), where the system can fork.
     """
     if jobs == 1 or sys.platform != "linux" or runs.is_observed:
         yield lambda wanted: map(runs.run, wanted)
