@@ -1,4 +1,4 @@
-/* The instructions that define and read registers: `analyses/registers/definitions.py` defines them. */
+/* The instructions that define and read registers: `analyses/dataflow/definitions.py` defines them. */
 
 #ifndef PTX_DEFINITIONS_H
 #define PTX_DEFINITIONS_H

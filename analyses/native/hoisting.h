@@ -30,7 +30,7 @@ static Py_ssize_t live_around(const Scheduling *state, Py_ssize_t number) {
   Py_ssize_t ended = count_all(live, fresh, number) - count_new(live, fresh, number);
   Py_ssize_t after = live->count + dead + (state->is_folded[number] ? 0 : read);
   Py_ssize_t before = live->count - ended + read;
-  return (after > before ? after : before) + state->more[number];
+  return with_more(after > before ? after : before, live->count - ended, state->more[number]);
 }
 
 static int make_available(Scheduling *state, Py_ssize_t number) {

@@ -110,10 +110,11 @@ typedef struct {
 
 /* Whether a virtual register counts for the pressure: parameters do not. */
 static inline int is_counted(const BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
-  return word < 0 || ((word >= walk->elsewhere_end || !walk->elsewhere[word]) && !is_loaded(code, word));
+  return (word >= walk->elsewhere_end || !walk->elsewhere[word]) && !is_loaded(code, word);
 }
 
 static void make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
+  if (word == NO_REGISTER) return;
   unsigned char *state = walk->states + place_of(&walk->words, word);
   if (!(*state & IS_LIVE) && is_counted(walk, code, word)) walk->live++;
   *state |= IS_LIVE;
@@ -129,14 +130,16 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
     Py_ssize_t register_ = PyLong_AsSsize_t(PyTuple_GetItem(defs, n));
     PyObject *words = words_of(code, register_, &is_allocated);
     if (words == NULL) return 0;
-    Py_ssize_t own = PyTuple_Size(words);
-    if (!is_allocated || !own) continue;
-    walk->results += own;
-    if (own > 1 || (holder >= 0 && holder != register_)) walk->has_pair = 1;
+    Py_ssize_t own = PyTuple_Size(words), held = 0;
+    for (Py_ssize_t n = 0; n < own; n++) held += PyLong_AsSsize_t(PyTuple_GetItem(words, n)) != NO_REGISTER;
+    if (!is_allocated || !held) continue;
+    walk->results += held;
+    if (held > 1 || (holder >= 0 && holder != register_)) walk->has_pair = 1;
     holder = register_;
     int is_whole = !partial || !is_among(kept, register_);
     for (Py_ssize_t n = 0; n < own; n++) {
       Py_ssize_t word = PyLong_AsSsize_t(PyTuple_GetItem(words, n));
+      if (word == NO_REGISTER) continue;
       here += is_counted(walk, code, word);
       if (!is_whole) continue;
       unsigned char *state = walk->states + place_of(&walk->words, word);

@@ -32,6 +32,19 @@ static Py_ssize_t *read_order(PyObject *list, Py_ssize_t count) {
   return NULL;
 }
 
+/* -- additional registers --------------------------------------------------------------------------------- */
+
+/* What an instruction needs besides its operands (`machine_kind.additional_registers`): the lower bits count in any
+ * case. The upper ones are of a slow path, which needs so many besides the registers that are live across it, if these
+ * are few. */
+enum { SLOW_PATH = 8, MOST_ACROSS = 14 };
+
+static Py_ssize_t with_more(Py_ssize_t around, Py_ssize_t across, Py_ssize_t more) {
+  Py_ssize_t slow = across <= MOST_ACROSS ? across + (more >> SLOW_PATH) : 0;
+  around += more & ((1 << SLOW_PATH) - 1);
+  return around > slow ? around : slow;
+}
+
 /* -- profiles ------------------------------------------------------------------------------------------- */
 
 /* The virtual registers that are live at one point. `is_counted` has a flag for each name: those without do not
@@ -115,7 +128,7 @@ static PyObject *operands_profile(PyObject *self, PyObject *arguments) {
     for (Py_ssize_t at = operands->uses.starts[number]; at < operands->uses.starts[number + 1]; at++)
       set_live(&live, operands->uses.items[at], 1);
     if (!is_folded[number]) peak += live.count - left;
-    around[turn] = (peak > live.count ? peak : live.count) + more[number];
+    around[turn] = with_more(peak > live.count ? peak : live.count, left, more[number]);
     sizes[turn] = count_all(&live, &operands->defs, number) - live.count + left;
   }
   found = Py_BuildValue("NN", list_of_numbers(around, count), list_of_numbers(sizes, count));

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters, register_of
+from analyses.instructions.operands import register_of
+from analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters
 from ptx_lsp.syntax import nodes
 
 _AGGREGATED: Final = frozenset({"add", "and", "or", "xor", "min", "max"})

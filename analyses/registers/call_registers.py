@@ -28,7 +28,7 @@ from analyses.control_flow.cfg import cfg
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.registers.list_scheduling import most_registers
 from analyses.registers.machine_instructions import machine_instructions
-from analyses.registers.machine_kind import slow_path_registers
+from analyses.registers.machine_kind import slow_path_registers, used_by_slow_path
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
 from analyses.registers.straight_line_regions import straight_line_regions
@@ -102,7 +102,8 @@ class _Calls:
 
     def of_function(self, function: Function) -> CallRegisters:
         shapes = shape_counts(function).counts
-        live = used = max((slow_path_registers(shape.spelling) for shape in shapes), default=0)
+        live = max((slow_path_registers(shape.spelling) for shape in shapes), default=0)
+        used = max((used_by_slow_path(shape.spelling) for shape in shapes), default=0)
         made = calls(function)
         if not made:
             return CallRegisters(live, used)

@@ -24,8 +24,8 @@ from functools import lru_cache
 from typing import Final
 
 from analyses._flow import DependenceGraph, Operands
+from analyses.instructions.operands import constant
 from analyses.instructions.uses_and_defs import FunctionInstructions
-from analyses.registers.virtual_registers import constant
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes

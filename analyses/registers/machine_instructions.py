@@ -7,13 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyses.bitset import EMPTY
+from analyses.instructions.operands import constant, register_of
 from analyses.instructions.uses_and_defs import InstructionInfo
-from analyses.registers.virtual_registers import (
-    NO_REGISTER,
-    VirtualRegisters,
-    constant,
-    register_of,
-)
+from analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
@@ -58,7 +54,7 @@ def machine_instruction(left: VirtualRegisters, number: int) -> MachineInstructi
     writes: list[int] = []
     flags_written: list[int] = []
     for register in step.defs:
-        writes += code.defined_by(register)
+        writes += [word for word in code.defined_by(register) if word != NO_REGISTER]
         if not allocated[register]:
             flags_written.append(register)
     keeps = [word for register in step.partial_defs for word in code.defined_by(register)]

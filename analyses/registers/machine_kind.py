@@ -12,7 +12,7 @@ from ptx_lsp.isa.matching.shape import Shape
 
 _COPIES: Final = {
     "add.s64": "OFFSET", "add.u64": "OFFSET", "add.s32": "OFFSET", "add.u32": "OFFSET", "shl.b64": "SCALED",
-    "shr.u64": "HALF", "cvt.rn.f16.f32": "PACKED", "cvt.rn.bf16.f32": "PACKED",
+    "shr.u64": "HALF", "and.b64": "HALF", "cvt.rn.f16.f32": "PACKED", "cvt.rn.bf16.f32": "PACKED",
 }  # fmt: skip
 _MOST_OF_ATOMIC: Final = 3
 """See `atomic_expansion`."""
@@ -23,6 +23,22 @@ _MODIFIED_BY: Final = {
     "abs": frozenset({"add", "sub", "min", "max", "setp", "rcp", "lg2", "sqrt", "rsqrt"}),
     "not": frozenset({"and", "or", "xor"}),
 }
+_ROOTS: Final = {
+    ("div", False): 3, ("sqrt", False): 4, ("rcp", False): 3, ("rsqrt", False): 4,
+    ("div", True): 6, ("sqrt", True): 6, ("rcp", True): 3, ("rsqrt", True): 4,
+}  # fmt: skip
+"""The temporary registers of divisions and roots with a slow path, by opcode and whether for `f64`."""
+_SLOW_ROOTS: Final = {
+    ("div", False): 7, ("sqrt", False): 6, ("rcp", False): 5, ("rsqrt", False): 5,
+    ("div", True): 14, ("sqrt", True): 11, ("rcp", True): 10, ("rsqrt", True): 9,
+}  # fmt: skip
+"""What the slow path needs besides the registers that are live across it, if these are few."""
+_SLOW_DIVISION: Final = 9
+_SLOW_SIGNED_DIVISION: Final = 12
+_USED_BY_DIVISION: Final = 24
+"""The registers used because of a division of 64-bit integers."""
+SLOW_PATH: Final = 8
+"""The bit of an additional register count from which on it has that of the slow path."""
 _INTEGER_NEGATION: Final = frozenset({"add", "sub"})
 
 
@@ -45,7 +61,7 @@ class Coalescing(IntEnum):
     MODIFIED = 8
     """Negated, complemented or absolute, by an operand modifier of the instructions that read it."""
     HALF = 9
-    """The upper half, shifted down."""
+    """The upper half, shifted down, or the half that a mask leaves."""
     PACKED = 10
     """Converted by the instruction that packs it."""
     EXTENDED = 11
@@ -64,7 +80,7 @@ def coalescing(shape: Shape) -> Coalescing:
             return Coalescing.PARAMETER
         case "mul" if shape.spelling.startswith("mul.wide"):
             return Coalescing.SCALED
-        case "cvt" | "add" | "shl" | "shr" if shape.spelling in _COPIES:
+        case "cvt" | "add" | "and" | "shl" | "shr" if shape.spelling in _COPIES:
             return Coalescing[_COPIES[shape.spelling]]
         case "cvt":
             return _of_conversion(shape.spelling)
@@ -102,7 +118,7 @@ def most_additional_registers(shape: Shape) -> int:
     if shape.opcode in ("atom", "red"):
         return _MOST_OF_ATOMIC
     scratch = max(scratch_registers(shape.spelling, by_constant) for by_constant in (False, True))
-    return scratch + _most_constants(shape)
+    return max(scratch, slow_path_scratch(shape.spelling)) + _most_constants(shape)
 
 
 def _most_constants(shape: Shape) -> int:
@@ -119,12 +135,10 @@ def scratch_registers(spelling: str, by_constant: bool) -> int:
     match opcode:
         case "div" | "rem" if ".f" not in spelling:
             return _of_integer_division(opcode, spelling, by_constant)
-        case "div" if ".f64" in spelling:
-            return 10
+        case "div" | "sqrt" | "rcp" | "rsqrt" if has_slow_path(spelling):
+            return _ROOTS[opcode, ".f64" in spelling]
         case "div":
-            return 1 if ".approx" in spelling or ".full" in spelling else 5
-        case "sqrt" | "rcp" | "rsqrt" if has_slow_path(spelling):
-            return (8 if opcode == "sqrt" else 6) if ".f64" in spelling else 4
+            return 1
         case "mul" | "mad" if ".hi" in spelling and "64" in spelling:
             return 2
         case _:
@@ -134,12 +148,27 @@ def scratch_registers(spelling: str, by_constant: bool) -> int:
 def _of_integer_division(opcode: str, spelling: str, by_constant: bool) -> int:
     is_signed = ".s" in spelling
     if "64" in spelling:
-        return 6 if by_constant else 12 if is_signed else 10
+        return 6 if by_constant else 1
     if "16" in spelling:
         return 1 if by_constant else 6
     if by_constant:
         return 1
     return (5 if opcode == "div" else 4) if is_signed else 2
+
+
+@lru_cache(maxsize=4096)
+def slow_path_scratch(spelling: str) -> int:
+    """The registers that the slow path of an instruction needs besides those that are live across it, if
+    these are few.
+    """
+    if not has_slow_path(spelling):
+        return 0
+    opcode = spelling.partition(".")[0]
+    if ".f" in spelling:
+        return _SLOW_ROOTS[opcode, ".f64" in spelling]
+    if "64" not in spelling:
+        return 0
+    return _SLOW_SIGNED_DIVISION if ".s" in spelling else _SLOW_DIVISION
 
 
 @lru_cache(maxsize=4096)
@@ -157,6 +186,13 @@ def has_slow_path(spelling: str) -> bool:
             return ".f64" in spelling and ".ftz" not in spelling
         case _:
             return False
+
+
+@lru_cache(maxsize=4096)
+def used_by_slow_path(spelling: str) -> int:
+    """The registers used because of a slow path, however few values are live; 0 without one."""
+    is_division = ".f" not in spelling and "64" in spelling and has_slow_path(spelling)
+    return _USED_BY_DIVISION if is_division else slow_path_registers(spelling)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from typing import Final
 from analyses._flow import Operands
 from analyses.registers.atomic_expansion import atomic_scratch
 from analyses.registers.machine_instructions import materialised_constants
-from analyses.registers.machine_kind import scratch_registers
+from analyses.registers.machine_kind import SLOW_PATH, scratch_registers, slow_path_scratch
 from analyses.registers.virtual_registers import VirtualRegisters
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
@@ -92,4 +92,6 @@ def _additional(left: VirtualRegisters, number: int) -> int:
     if kind.opcode == "st":
         return materialised_constants(left, node)
     by_constant = any(isinstance(operand, nodes.Number) for operand in node.operands[2:])
-    return scratch_registers(kind.shape.spelling, by_constant)
+    spelling = kind.shape.spelling
+    slow = 0 if by_constant else slow_path_scratch(spelling)
+    return scratch_registers(spelling, by_constant) + (slow << SLOW_PATH)

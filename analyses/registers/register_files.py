@@ -25,7 +25,7 @@ from typing import Final
 
 from analyses._flow import registers_holding
 from analyses.control_flow.cfg import cfg
-from analyses.registers.definitions import readers
+from analyses.dataflow.definitions import readers
 from analyses.registers.machine_blocks import NO_REGISTER, word_flags
 from analyses.registers.machine_kind import Coalescing, coalescing
 from analyses.registers.uniform_values import LOADS_PARAMETERS, UniformValues, uniform_values
@@ -120,7 +120,8 @@ class _Placement:
         return defining
 
     def words_defined(self, number: int) -> tuple[int, ...]:
-        return self.code.of_registers[self.flow.defs[number][0]]
+        words = self.code.of_registers[self.flow.defs[number][0]]
+        return words if NO_REGISTER not in words else tuple([one for one in words if one != NO_REGISTER])
 
     def is_uniform(self, number: int) -> bool:
         """Whether an instruction is still a uniform operation."""

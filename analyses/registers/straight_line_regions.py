@@ -27,6 +27,7 @@ from analyses._flow import DependenceGraph, MachineBlock, Operands
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
+from analyses.instructions.operands import constant
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from analyses.registers.dependence import dependence_graph, ends_block
 from analyses.registers.list_scheduling import Key, StraightLineRegion
@@ -34,7 +35,7 @@ from analyses.registers.machine_blocks import MachineCode
 from analyses.registers.machine_instructions import assigned_constant
 from analyses.registers.region_code import RegionCode, additional_registers, region_code
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
-from analyses.registers.virtual_registers import VirtualRegisters, constant, virtual_registers
+from analyses.registers.virtual_registers import VirtualRegisters, virtual_registers
 from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register

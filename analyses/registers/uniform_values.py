@@ -20,7 +20,7 @@ from typing import Final
 
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.early_exits import early_exits
-from analyses.registers.definitions import readers
+from analyses.dataflow.definitions import readers
 from analyses.registers.machine_blocks import NO_REGISTER
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.matching.shape import Shape
@@ -94,6 +94,7 @@ class _Search:
         matters = is_later or self.target >= _COMPUTES_LONG
         divergent = self.divergent_blocks() if matters else set[int]()
         self.leave_out(divergent)
+        self.words.discard(NO_REGISTER)
         return UniformValues(self.words, self.instructions, divergent)
 
     def variables(self) -> set[int]:

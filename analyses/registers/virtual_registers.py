@@ -3,15 +3,15 @@
 A *virtual register* is 32 bits that need a machine register, identified by a number. Each is defined in one
 place and may hold parts of several PTX registers.
 
-1. A register has one virtual register per 32 bits of its type, at least one. Predicates have none (they use
-   separate predicate registers), and neither have registers that are never written.
+1. A register has one virtual register per 32 bits of its type, at least one, without halves that are not
+   needed (`needed_halves`). Predicates and registers that are never written have none.
 2. A register with a single, unguarded definition may share virtual registers with others (*coalescing*):
    `mov` and `cvta` copy. A `mov` that packs or unpacks shares the registers of its parts, and both halves of
    a word share it. So do a `cvt` between integers if the upper bits follow from the lower ones, or come from
-   a load that extends them, and a shift by 32 bits. An integer constant added to an address is folded into
-   the offset of the `ld` or `st` that uses it. A product or shift that is only added to an address is folded
-   into the addition, `neg`, `abs` and `not` into operands of the instructions that read them, and a `cvt` to
-   16 bits into the `mov` that packs two of them.
+   a load that extends them, a shift by 32 bits, and an `and` with a mask of a half. An integer constant added
+   to an address is folded into the offset of the `ld` or `st` that uses it. A product or shift that is only
+   added to an address is folded into the addition, `neg`, `abs` and `not` into operands of the instructions
+   that read them, and a `cvt` to 16 bits into the `mov` that packs two of them.
 3. Constants and addresses of variables are read from the instruction: they need no virtual register
    (`NO_REGISTER`). The generic address of a local variable needs one, because it is computed. Parameters of a
    kernel, `%ntid` and `%nctaid` have virtual registers, but the instructions that load them are eliminated:
@@ -25,24 +25,25 @@ place and may hold parts of several PTX registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from analyses._flow import MachineBlock
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import cfg
+from analyses.dataflow.definitions import NEVER, SEVERAL, Definitions, definitions, readers
+from analyses.instructions.operands import constant, register_of
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from analyses.registers.definitions import NEVER, SEVERAL, Definitions, definitions, readers
 from analyses.registers.machine_blocks import NO_REGISTER, MachineCode
 from analyses.registers.machine_kind import Coalescing, coalescing, modifiable_by
+from analyses.registers.needed_halves import may_be_narrow, narrowed
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
-from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 
@@ -51,6 +52,8 @@ _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ld
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 _PACKING: Final = frozenset({"mov"})
 _WORD: Final = 32
+_LOWER: Final = 0xFFFFFFFF
+_UPPER: Final = (-0x100000000, 0xFFFFFFFF00000000)
 _BY_READERS: Final = frozenset(
     {Coalescing.OFFSET, Coalescing.SCALED, Coalescing.MODIFIED, Coalescing.PACKED}
 )
@@ -134,6 +137,7 @@ class _Coalescing:
             words if number != NEVER else ()
             for words, number in zip(self.allocated, self.only, strict=True)
         ]
+        self.narrow(may_be_narrow(self.function, self.flow, self.allocated))
         self.find_values(self.find_candidates())
         return self.result({}, set())
 
@@ -194,6 +198,14 @@ class _Coalescing:
         how = coalescing(shape)
         return how != Coalescing.NONE and (how != Coalescing.PARAMETER or self.function.is_kernel)
 
+    def narrow(self, registers: Collection[int]) -> None:
+        """Leaves out the halves of registers that are not needed."""
+        found = narrowed(self.flow, registers, self.definitions, self.readers, self.allocated)
+        if found:
+            self.allocated = self.allocated.copy()
+        for register, words in found.items():
+            self.allocated[register] = self.values[register] = words
+
     def find_values(self, registers: Iterable[int]) -> None:
         """Finds the values of registers that may share, in order: the first of a cycle gets its own."""
         self.waiting = set(registers)
@@ -219,6 +231,7 @@ class _Coalescing:
         self.is_eliminated = before.code.is_eliminated[:]
         self.is_eliminated[first:old_end] = bytearray(end - first)
         self.values = list(before.code.of_registers)
+        self.narrow(touched)
         for register in touched:
             self.values[register] = self.allocated[register] if self.only[register] != NEVER else ()
         changed = set(range(first, end))
@@ -331,7 +344,7 @@ class _Coalescing:
             case Coalescing.PACKED if self.is_read_by(register, _PACKING):
                 return self.of_same_size(uses, size)
             case Coalescing.HALF:
-                return self.upper_half(number)
+                return self.half(number)
             case Coalescing.EXTENDED if uses and self.is_loaded(uses[0]):
                 return self.of_same_size(uses, size)
             case _:
@@ -349,11 +362,17 @@ class _Coalescing:
         number = self.only[register]
         return number >= 0 and self.flow.kinds[number].opcode == "ld"
 
-    def upper_half(self, number: int) -> tuple[int, ...] | None:
-        if constant(self.flow.body.instructions[number].operands[-1]) != _WORD:
-            return None
+    def half(self, number: int) -> tuple[int, ...] | None:
+        """The half that a shift by 32 bits or a mask leaves."""
+        value = constant(self.flow.body.instructions[number].operands[-1])
         whole = self.single_definition(self.flow.uses[number])
-        return (whole[-1], NO_REGISTER) if whole and len(whole) > 1 else None
+        if not whole or len(whole) < 2:
+            return None
+        if self.flow.kinds[number].opcode == "shr":
+            return (whole[1], NO_REGISTER) if value == _WORD else None
+        if value == _LOWER:
+            return whole[0], NO_REGISTER
+        return (NO_REGISTER, whole[1]) if value in _UPPER else None
 
     def generic(self, number: int, size: int) -> tuple[int, ...] | None:
         spelling = self.flow.kinds[number].shape.spelling
@@ -422,22 +441,3 @@ class _Coalescing:
             return False
         kinds = self.flow.kinds
         return all(kinds[use].shape.spelling in _SUMS for use in self.readers.of(register))
-
-
-def register_of(flow: FunctionInstructions, operand: nodes.Operand) -> int | None:
-    """The register that an operand names; None if it is something else."""
-    if not isinstance(operand, nodes.Name):
-        return None
-    return flow.indices.get(flow.body.symbols.get(operand.start))
-
-
-def constant(value: nodes.Operand) -> int | None:
-    """The integer value of an operand; None if it is not an integer."""
-    match value:
-        case nodes.Number(kind="integer", text=text):
-            return integer(text)
-        case nodes.Unary(operator="-", value=nodes.Number(kind="integer", text=text)):
-            number = integer(text)
-            return None if number is None else -number
-        case _:
-            return None

@@ -20,6 +20,7 @@ from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.text import Edit
 from tests.oracle.figures import accuracy
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n"
@@ -65,6 +66,9 @@ def left(body: str) -> list[str]:
         ("ld.f32 %f2, [%d1]; abs.f32 %f1, %f2; mul.f32 %f3, %f1, %f2;", "ld abs mul"),
         ("ld.u32 %r2, [%d1]; not.b32 %r1, %r2; and.b32 %r3, %r1, %r4;", "ld and"),
         ("ld.u64 %d1, [%d3]; shr.u64 %d2, %d1, 32; cvt.u32.u64 %r1, %d2; popc.b32 %r2, %r1;", "ld popc"),
+        ("ld.u64 %d1, [%d3]; and.b64 %d2, %d1, 0xffffffff; st.global.u64 [%d3], %d2;", "ld st"),
+        ("ld.u64 %d1, [%d3]; and.b64 %d2, %d1, -4294967296; setp.ne.s64 %p1, %d2, 0;", "ld setp"),
+        ("ld.u64 %d1, [%d3]; and.b64 %d2, %d1, 0xfffffffe; st.global.u64 [%d3], %d2;", "ld and st"),
         ("ld.f32 %f1, [%d1]; cvt.rn.f16.f32 %h1, %f1; mov.b32 %r1, {%h1, %h1};", "ld mov"),
         ("mov.u32 %r1, %clock; mov.b32 {%h1, %h2}, %r1; add.f16 %h3, %h1, %h2;", "mov add"),
         ("mov.u32 %r2, %tid.x; add.s32 %r1, %r2, 64; cp.async.ca.shared.global [%r1], [%d1], 4;", "mov cp"),
@@ -78,6 +82,38 @@ def test_halves_of_a_pair_are_its_words() -> None:
     load, add = machine_code("ld.global.u64 %d1, [%d2]; mov.b64 {%r1, %r2}, %d1; add.s32 %r3, %r1, %r2;")
     assert add.uses == load.defs
     assert len(load.defs) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("or.b64 %d1, %d2, %d3; and.b64 %d4, %d1, -4294967296; setp.ne.s64 %p1, %d4, 0;", 1),
+        ("mul.lo.s64 %d1, %d2, %d3; and.b64 %d4, %d1, -4294967296; setp.ne.s64 %p1, %d4, 0;", 2),
+        ("add.s64 %d1, %d2, %d3; cvt.u32.u64 %r1, %d1; st.global.u32 [%d4], %r1;", 1),
+        ("add.s64 %d1, %d2, %d3; cvt.u32.u64 %r1, %d1; st.global.u64 [%d4], %d1;", 2),
+        ("ld.global.u64 %d1, [%d2]; cvt.u32.u64 %r1, %d1; st.global.u32 [%d4], %r1;", 2),
+        ("@%p1 mov.b64 %d1, 7; @!%p1 cvt.u64.u32 %d1, %r1; st.global.u64 [%d4], %d1;", 1),
+        ("@%p1 mov.b64 %d1, 7; @!%p1 cvt.s64.s32 %d1, %r1; st.global.u64 [%d4], %d1;", 2),
+        ("shr.u64 %d1, %d2, %r1; shr.u64 %d3, %d1, 40; st.global.u64 [%d4], %d3;", 2),
+    ],
+)
+def test_halves_that_are_not_needed(body: str, words: int) -> None:
+    assert len(machine_code(body)[0].defs) == words
+
+
+def test_halves_that_an_edit_makes_needed() -> None:
+    narrow = "cvt.u32.u64 %r1, %d1; st.global.u32 [%d4], %r1;"
+    wide = "st.global.u64 [%d4], %d1;"
+    text = f"add.s64 %d1, %d2, %d3; {narrow}"
+    module = Module(kernel(text).module.document)
+    for now, then, words in ((narrow, wide, 2), (wide, narrow, 1)):
+        function = module.definitions["k"]
+        virtual_registers(function)
+        at = module.document.source.data.index(now.encode())
+        edited = module.document.edited(Edit(at, at + len(now), then.encode()))
+        module = Module(edited, module)
+        found = virtual_registers(module.definitions["k"])
+        assert len(machine_instructions(found, [0])[0].defs) == words
 
 
 def test_a_register_that_is_copied_to_itself_ends() -> None:
