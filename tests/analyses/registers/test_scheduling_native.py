@@ -14,8 +14,7 @@ from analyses.dataflow.definitions import NEVER, SEVERAL
 from analyses.instructions.instruction_kind import InstructionKind
 from ptx_lsp.named_tuple import NamedTuple
 
-_FLAG_CYCLES = 6
-_TRIES = 8
+_FLAG_CYCLES, _TRIES = 6, 8
 _TURN = 100
 """The words of unrolled code are those of the text plus multiples of this."""
 
@@ -358,8 +357,7 @@ def test_blocks(seed: int) -> None:
     first, end = sorted(choice.choices(range(13), k=2))
     loaded = set(choice.sample(range(14), choice.choice((0, 0, 3))))
     elsewhere = set(choice.sample(range(14), choice.choice((0, 0, 5))))
-    live, defined, pressure, results = set(code.live_out), set[int](), 0, 0
-    has_pair = False
+    live, defined, pressure, results, has_pair = set(code.live_out), set[int](), 0, 0, False
     for n in range(end - 1, first - 1, -1):
         if code.is_eliminated[n]:
             continue
@@ -369,8 +367,7 @@ def test_blocks(seed: int) -> None:
         live = live - whole | {word for one in code.uses[n] for word in code.values[one]} - {-1}
         defined |= whole
         here = sum(word not in elsewhere | loaded | {-1} for one in own for word in code.values[one])
-        more = 3 if kinds[n] is shape else 0
-        pressure = max(pressure, len(live - loaded - elsewhere) + here + more)
+        pressure = max(pressure, len(live - loaded - elsewhere) + here + 3 * (kinds[n] is shape))
         results += size
         has_pair = has_pair or len(code.defined(own)) > 1
     found = machine_blocks(
