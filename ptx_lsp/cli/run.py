@@ -73,6 +73,7 @@ def _launched(request: Request, options: Options) -> Launched:
                 request.source, entry=request.entry, grid=request.grid, block=request.block, args=arguments,
                 cluster=request.cluster or None, shared_bytes=request.shared_bytes, seed=request.seed,
                 seeds=options.seeds or 0, jobs=options.jobs, check=options.check, weak=options.weak,
+                benign=options.benign,
                 limit=LIMIT if request.limit is None else request.limit,
                 seconds=float("inf") if request.seconds is None else request.seconds,
                 observers=observers, progress=advance, bind=bind,

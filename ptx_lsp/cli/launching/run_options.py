@@ -57,6 +57,7 @@ class Options(argparse.Namespace):
     seconds: float | None
     check: bool
     weak: bool
+    benign: bool
     trace: int | None
     trace_lines: frozenset[int] | None
     trace_threads: list[tuple[int, ...]] | None
@@ -154,6 +155,10 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--check", action="store_true",
         help="report uninitialised reads, races, accesses outside a variable, and divergent barriers",
+    )
+    group.add_argument(
+        "--benign", action="store_true",
+        help="also note writes of equal values that nothing orders; implies --check",
     )
     group.add_argument(
         "--weak", action="store_true",

@@ -35,9 +35,11 @@ from ptx_lsp.executor.machine.wave import Wave
 class Checker(Observers):
     """Runs all checks of this package; `findings` has the results."""
 
-    def __init__(self, usages: Usages | None = None, weak: Random | None = None) -> None:
+    def __init__(
+        self, usages: Usages | None = None, weak: Random | None = None, *, benign: bool = False
+    ) -> None:
         """`usages` are those of an earlier launch of the same kernel. `weak` chooses which loads see older
-        values.
+        values. With `benign`, benign races are noted.
         """
         self._findings = Findings(usages)
         self._step: Step | None = None
@@ -61,7 +63,7 @@ class Checker(Observers):
             Waits(self._findings),
             synchronization,
             *(() if self.weak is None else (self.weak,)),
-            Races(RaceReport(self._findings, variables), synchronization),
+            Races(RaceReport(self._findings, variables, benign=benign), synchronization),
             TensorAccesses(self._findings, synchronization),
         ))
 

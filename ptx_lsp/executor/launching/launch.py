@@ -41,6 +41,7 @@ def launch(
     cluster: int | Sequence[int] | None = None,
     check: bool = False,
     weak: bool = False,
+    benign: bool = False,
     observers: Sequence[Observer] = (),
     progress: Progress | None = None,
     bind: Mapping[str, Opaque] | None = None,
@@ -67,8 +68,9 @@ def launch(
 
     `progress` is called periodically with the number of finished blocks, of all blocks, and of executed
     instructions, `console` with what threads print, which by default goes to the standard output. With
-    `check`, the findings are returned, without duplicates in the order in which they occurred. If the kernel
-    fails, the ExecutionError has them, with the failure last.
+    `check`, the findings are returned, without duplicates in the order in which they occurred; with `benign`,
+    also notes on unordered writes of equal values. If the kernel fails, the ExecutionError has them, with the
+    failure last.
     """
     if shared_bytes < 0:
         raise ExecutionError(f"cannot allocate {shared_bytes} bytes of shared memory", "launch")
@@ -79,8 +81,8 @@ def launch(
         message = f"kernel `{entry}` does not exist; the kernels are {names or 'none'}"
         raise ExecutionError(message, "launch")
     options = LaunchOptions(
-        grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or seeds > 0, weak, observers,
-        progress, bind or {}, console, native=native,
+        grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or benign or seeds > 0,
+        weak, benign, observers, progress, bind or {}, console, native=native,
     )
     if seeds:
         return explore(module, kernel, options, seed, seeds, jobs)

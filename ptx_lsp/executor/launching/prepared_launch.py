@@ -48,6 +48,7 @@ class LaunchOptions:
     cluster: int | Sequence[int] | None = None
     check: bool = False
     weak: bool = False
+    benign: bool = False
     observers: Sequence[Observer] = ()
     progress: Progress | None = None
     bind: Mapping[str, Opaque] = field(default_factory=dict[str, Opaque])
@@ -137,7 +138,9 @@ class PreparedLaunch:
         """Runs the kernel, with more observers. Only errors of the host are raised."""
         options, seed = self._options, schedule.seed
         is_weak = options.weak and bool(seed)
-        checker = Checker(self._usages, Random(seed) if is_weak else None) if options.check else None
+        checker = None
+        if options.check:
+            checker = Checker(self._usages, Random(seed) if is_weak else None, benign=options.benign)
         self._spaces.older = None if checker is None else checker.weak
         observer = self._observers
         if observer is not None:

@@ -19,7 +19,7 @@ class Lane(NamedTuple):
 
 
 Severity = Literal["error", "note"]
-_NOTES = frozenset(("division-by-zero", "missing-tcgen05-fence", "schedule-dependent"))
+_NOTES = frozenset(("benign-race", "division-by-zero", "missing-tcgen05-fence", "schedule-dependent"))
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Finding:
     """Something wrong with a kernel, seen in one launch.
 
     `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `use-after-free`,
-    `division-by-zero`, `race`, `barrier-mismatch`, `divergent-barrier`, `divergent-warp`, `membermask`,
-    `cp.async-not-waited`, `tcgen05-not-waited`, `missing-tcgen05-fence`, `misaligned-descriptor`,
+    `division-by-zero`, `race`, `benign-race`, `barrier-mismatch`, `divergent-barrier`, `divergent-warp`,
+    `membermask`, `cp.async-not-waited`, `tcgen05-not-waited`, `missing-tcgen05-fence`, `misaligned-descriptor`,
     `early-arrival`, `missing-proxy-fence`, `incoherent-load`, `noreturn`, `undescribed-callee`,
     `schedule-dependent`, or that of an ExecutionError.
     `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the

@@ -181,3 +181,30 @@ read: ld.acquire.gpu.global.u32 %r4, [%rd1+4]; setp.eq.u32 %p2, %r4, 0; @%p2 bra
 ld.global.u32 %r5, [%rd1];\nret;\n}\n"""
     args = [np.zeros(64, np.uint32)]
     assert launch(HEAD + body, entry="k", grid=8192, block=1, args=args, check=True) == ()
+
+
+def test_writes_of_equal_values_are_noted_on_request() -> None:
+    """The fixed kernels write the same values; the notes come with the other findings."""
+    path = SEEDED / "race_equal.ptx"
+    fixed = [one for file, one in seeded() if file == path and one.entry.startswith("fixed")]
+    for comment in fixed:
+        args = [argument(spec) for spec in comment.specs]
+        found = launch(
+            path, entry=comment.entry, grid=comment.grid, block=comment.block, args=args, benign=True
+        )
+        assert {(one.kind, one.severity) for one in found} == {("benign-race", "note")}, comment.entry
+    own = launch(HEAD_ALONE, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)], benign=True)
+    assert own == ()
+
+
+HEAD_ALONE = """.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out) {
+.reg .b64 %rd1;
+ld.param.u64 %rd1, [out];
+st.global.u32 [%rd1], 5;
+st.global.u32 [%rd1], 5;
+ret;
+}
+"""

@@ -19,9 +19,11 @@ from ptx_lsp.executor.machine.wave import Wave
 class RaceReport:
     """Adds races to the findings."""
 
-    def __init__(self, findings: Findings, variables: Variables) -> None:
+    def __init__(self, findings: Findings, variables: Variables, *, benign: bool = False) -> None:
+        """`benign`: benign races are reported, too."""
         self._findings = findings
         self._variables = variables
+        self.has_benign = benign
 
     @property
     def usages(self) -> Usages:
@@ -32,6 +34,13 @@ class RaceReport:
     ) -> None:
         """Some of the threads use what thread or copy `other` has `done` at a line."""
         self._pair("race", "without synchronization", wave, step, use, wrong, line, other, done)
+
+    def benign(
+        self, wave: Wave, step: Step, use: MemoryUse, equal: Bools, line: int, other: int
+    ) -> None:
+        """Some of the threads write the value that another has written at a line."""
+        end = "with the same value, without synchronization"
+        self._pair("benign-race", end, wave, step, use, equal, line, other, "written")
 
     def incoherent(
         self, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int, other: int

@@ -12,7 +12,7 @@
    their own. Their reductions are strong. What threads have written and a copy reads, as data or as its
    tensor map, must be fenced (`proxies.py`).
 4. Weak writes of what an earlier one has written, and those of one instruction that all write the same, are
-   one write by several threads (`Rewrites`).
+   one write by several threads (`Rewrites`). Without an order they are a benign race.
 5. `ld.global.nc` may not read what the launch has written, however it is ordered.
 """
 
@@ -28,6 +28,7 @@ from ptx_lsp.executor.check.concurrent_uses import (
     Cells,
     ConcurrentUses,
     Pairs,
+    Words,
     thread_of,
     time_of,
     use_words,
@@ -157,7 +158,10 @@ class Races(Observer):
                 if not lost.any():
                     continue
                 if (same := alike(wave, step, use)) is not None:
-                    self._rewritten(step, use, lost & same if use.same is None else lost & same & ~use.same)
+                    again = lost & same if use.same is None else lost & same & ~use.same
+                    self._rewritten(step, use, again)
+                    if self._report.has_benign:
+                        self._tell_benign(wave, step, use, again, others, step.line)
                     lost = ~same
             differ: Bools = np.asarray(lost.any(axis=1), np.bool_)
             if differ.any():
@@ -196,6 +200,8 @@ class Races(Observer):
         words = shadow.write[use.cells]
         suspect = (words != 0) & (thread_of(words) != use.actors[:, None])
         if use.same is not None:
+            if self._report.has_benign:
+                self._benign(wave, step, use, suspect & use.same, words)
             suspect &= ~use.same
         if use.access.by == "copy":
             suspect &= (thread_of(words) != use.users) | (time_of(words) < self.order.now)
@@ -212,6 +218,23 @@ class Races(Observer):
         if not known.all():
             bad = ~known
             self._tell(wave, step, use, Pairs(rows[bad], columns[bad], others[bad], times[bad]), "written")
+
+    def _benign(self, wave: Wave, step: Step, use: MemoryUse, suspect: Bools, words: Words) -> None:
+        """Writes of what is there, against the last one."""
+        rows, columns = np.nonzero(suspect)
+        found = words[rows, columns]
+        known = self.order.happens_before(use.actors[rows], thread_of(found), time_of(found))
+        suspect[rows[known], columns[known]] = False
+        if not known.all():
+            line = int(self._accesses.lines(time_of(found[~known][:1]))[0])
+            self._tell_benign(wave, step, use, suspect, thread_of(words), line)
+
+    def _tell_benign(
+        self, wave: Wave, step: Step, use: MemoryUse, cells: Bools, others: Threads, line: int
+    ) -> None:
+        lanes: Bools = np.asarray(cells.any(axis=1), np.bool_)
+        if lanes.any():
+            self._report.benign(wave, step, use, lanes, line, int(others[cells][0]))
 
     def _against(
         self, wave: Wave, step: Step, use: MemoryUse, uses: ConcurrentUses, kind: int, floor: int, done: str
