@@ -1,18 +1,16 @@
 """Demangled names: C++ (Itanium ABI) and Rust (v0 and legacy), by LLVM's demanglers (package `pycxxfilt`).
 
 A name of a hundred letters can stand for terabytes, or overflow the demangler's stack. So it runs in a
-process of its own, which has little memory and time; a name that ends it stays mangled.
+process of its own, which has little memory and time; a name that ends it stays mangled. Only plain names,
+which are short and have but types, namespaces and a few back references, need no process.
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
+from _thread import allocate_lock  # `threading` is slow to import
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
-from pathlib import Path
-from threading import Lock
 from typing import Final
 
 from ptx_lsp.process_tables import process_table
@@ -24,6 +22,13 @@ _LONGEST_RESULT: Final = 4_096
 _SECONDS: Final = 2.0
 _MOST_FAILURES: Final = 3
 """The number of names per call that may end the process."""
+_LONGEST_PLAIN: Final = 256
+_MOST_REFERENCES: Final = 16
+"""So many in a plain name: each may double what it stands for."""
+_PLAIN_PART: Final = re.compile(
+    r"L[a-z]n?\d+E|S(?:[0-9A-Z]*_|[tabsiod])|T\d*_|\d+|[NEIJPROKVvwbcahstijlmxyfdegz]"
+)
+"""A literal, a back reference, the length of an identifier, or a letter for a type or a nesting."""
 _MANGLED: Final = ("_Z", "_R")
 _PARAMETER: Final = re.compile(r"_param_(\d+)$")
 """What nvcc and LLVM add to the name of a function for its parameters."""
@@ -59,7 +64,7 @@ for line in sys.stdin.buffer:
 
 _known: Final[dict[str, str]] = process_table({})
 """The demangled names; empty for a name that stays as it is."""
-_lock: Final = Lock()
+_lock: Final = allocate_lock()
 
 
 def demangled(names: Iterable[str]) -> dict[str, str]:
@@ -115,6 +120,12 @@ def _emptied(found: re.Match[str]) -> str:
 
 
 def _demangle(names: Sequence[str]) -> None:
+    plain = [name for name in names if _is_plain(name)]
+    if plain:
+        _known.update(zip(plain, _answers_here(plain), strict=True))
+        names = [name for name in names if name not in _known]
+    if not names:
+        return
     folder = _folder()
     failures = 0
     while names and folder is not None and failures < _MOST_FAILURES:
@@ -129,13 +140,48 @@ def _demangle(names: Sequence[str]) -> None:
     _known.update(dict.fromkeys(names, ""))
 
 
+def _is_plain(name: str) -> bool:
+    """Whether a name is sure to need little time, memory and stack."""
+    if not name.startswith("_Z") or len(name) > _LONGEST_PLAIN:
+        return False
+    at, references = 2, 0
+    while at < len(name):
+        part = _PLAIN_PART.match(name, at)
+        if part is None:
+            return False
+        at = part.end() + (int(part[0]) if part[0].isdecimal() else 0)
+        references += part[0][0] in "ST"
+    return at == len(name) and references <= _MOST_REFERENCES
+
+
+def _answers_here(names: Sequence[str]) -> list[str]:
+    """The results of the demangler in this process."""
+    try:
+        from pycxxfilt import demangle
+    except ImportError:
+        return [""] * len(names)
+
+    def found(name: str) -> str:
+        try:
+            return _rust(name, (demangle(name) or "")[:_LONGEST_RESULT])
+        except ValueError:
+            return ""
+
+    return list(map(found, names))
+
+
 def _folder() -> str | None:
+    from importlib.util import find_spec
+    from pathlib import Path
+
     spec = find_spec("pycxxfilt")
     return str(Path(spec.origin).parents[1]) if spec is not None and spec.origin is not None else None
 
 
 def _answers(folder: str, names: Sequence[str]) -> list[str]:
     """The results up to the first name that the process did not survive."""
+    import subprocess
+
     text = "".join(f"{name}\n" for name in names).encode("utf-8", "replace")
     command = [sys.executable, "-I", "-S", "-c", _WORKER, folder]
     try:

@@ -88,16 +88,53 @@ def test_a_name_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_many_hostile_names_end_the_attempts() -> None:
     names = [f"{_doubling(30)}{'i' * number}" for number in range(9)]
     began = time.perf_counter()
-    assert demangled([*names, "_Z1av"]) == {}
+    assert demangled([*names, "_Z1av", "_ZZ1kvE5cache"]) == {"_Z1av": "a()"}
     assert time.perf_counter() - began < 30
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(_: str) -> None:
-        return None
+    monkeypatch.setitem(sys.modules, "pycxxfilt", None)
+    assert demangled(["_Z1av", "_ZZ1kvE5cache"]) == {}
 
-    monkeypatch.setattr(demangler, "find_spec", absent)
-    assert demangled(["_Z1av"]) == {}
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_Z4axpyPfS_", "_ZN12_GLOBAL__N_11kILi128ELb1EfEEvPKT1_",
+        "_ZN3cub6detail3runINS0_3HubIjEELin4EEEvPKjPji", _doubling(4),
+    ],
+)  # fmt: skip
+def test_plain_names_need_no_process(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demangler, "_MOST_REFERENCES", -1)
+    known = demangled([name])
+    assert known
+    empty_process_tables()
+    monkeypatch.undo()
+
+    def no_process(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(subprocess, "run", no_process)
+    assert demangled([name]) == known
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        _doubling(17), "_Z1f" + "P" * 300 + "i", "_ZZ1kvE5cache", "_Z1fIJiiEEvDpT_", "_Z99a",
+        "_RNvC7mycrate3foo",
+    ],
+)  # fmt: skip
+def test_other_names_need_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class StartedError(Exception):
+        pass
+
+    def started(*_: object, **__: object) -> None:
+        raise StartedError
+
+    monkeypatch.setattr(subprocess, "run", started)
+    with pytest.raises(StartedError):
+        demangled([name])
 
 
 def test_nothing_is_imported_for_it() -> None:
