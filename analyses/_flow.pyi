@@ -159,11 +159,11 @@ class Operands:
         """
 
     def profile(
-        self, order: list[int], additional: list[int], is_folded: bytes, is_counted: bytes, /
+        self, order: list[int], additional: list[int], is_counted: bytes, /
     ) -> tuple[list[int], list[int]]:
-        """By turn in an order: the virtual registers live before the instruction, or after it together with
-        those that it reads unless they are folded into it; and the additional ones. And by how many more are
-        live after it than before it. Only those count that have a flag (`counted`).
+        """By turn in an order: the virtual registers live before the instruction or after it, and the
+        additional ones. And by how many more are live after it than before it. Only those count that have a
+        flag (`counted`).
         """
 
     def min_pressure_order(self, graph: DependenceGraph, is_counted: bytes, /) -> list[int]:
@@ -173,14 +173,20 @@ class Operands:
         self,
         graph: DependenceGraph,
         additional: list[int],
-        is_folded: bytes,
         is_counted: bytes,
         limit: int,
         tries: int,
         /,
-    ) -> int:
-        """The most registers that are live if latencies are hidden while at most `limit` are
+    ) -> list[int]:
+        """The order in which latencies are hidden while at most `limit` registers are live
         (`list_scheduling`, 3). Of the instructions that need not wait, the first `tries` are tried.
+        """
+
+    def reordered(
+        self, graph: DependenceGraph, additional: list[int], is_counted: bytes, order: list[int], /
+    ) -> int:
+        """The most registers that are live after they are allocated in an order, and the instructions are
+        scheduled again (`list_scheduling`, 4).
         """
 
 class DependenceGraph:

@@ -4,20 +4,19 @@
 #ifndef PTX_HOISTING_H
 #define PTX_HOISTING_H
 
-#include "scheduling.h"
+#include "reordering.h"
 
 typedef struct {
   Ordering ordering; /* its heap has the instructions that nothing waits for, by cost */
   const DependenceGraph *graph;
   Py_ssize_t *more;    /* the additional registers of each instruction */
-  const char *is_folded;
   Py_ssize_t *behind;  /* the dependents of each instruction that are not taken */
   Py_ssize_t *latest;  /* the cycles before the end at which each may start */
   Py_ssize_t *depth;   /* the cycles before each instruction can start */
   Py_ssize_t *starts, *predecessors, *latencies;
   Heap waiting, available; /* by cycle, then as below; by depth, then the last in the text first */
   Entry *refused;
-  Py_ssize_t limit, tries, now, most;
+  Py_ssize_t limit, tries, now;
 } Scheduling;
 
 /* The registers that are live around an instruction if it is taken now. */
@@ -28,7 +27,7 @@ static Py_ssize_t live_around(const Scheduling *state, Py_ssize_t number) {
   Py_ssize_t read = count_new(live, &ordering->operands->uses, number);
   Py_ssize_t dead = count_new(live, &ordering->operands->defs, number);
   Py_ssize_t ended = count_all(live, fresh, number) - count_new(live, fresh, number);
-  Py_ssize_t after = live->count + dead + (state->is_folded[number] ? 0 : read);
+  Py_ssize_t after = live->count + dead;
   Py_ssize_t before = live->count - ended + read;
   return with_more(after > before ? after : before, live->count - ended, state->more[number]);
 }
@@ -83,8 +82,6 @@ static Py_ssize_t cheapest(Scheduling *state) {
 }
 
 static int schedule(Scheduling *state, Py_ssize_t number) {
-  Py_ssize_t around = live_around(state, number);
-  if (around > state->most) state->most = around;
   if (state->now < state->latest[number]) state->now = state->latest[number];
   if (!take_last(&state->ordering, number)) return 0;
   for (Py_ssize_t at = state->starts[number]; at < state->starts[number + 1]; at++) {
@@ -100,7 +97,6 @@ static int schedule(Scheduling *state, Py_ssize_t number) {
 static int begin_scheduling(Scheduling *state) {
   const DependenceGraph *graph = state->graph;
   Py_ssize_t count = graph->count;
-  state->most = state->ordering.live.count;
   state->behind = zeroed(count, sizeof *state->behind);
   state->latest = zeroed(count, sizeof *state->latest);
   state->depth = zeroed(count, sizeof *state->depth);
@@ -120,31 +116,33 @@ static int begin_scheduling(Scheduling *state) {
 }
 
 static PyObject *hoisted(PyObject *self, PyObject *arguments) {
-  Scheduling state = {.most = 0};
+  Scheduling state = {.now = 0};
   const Operands *operands = (Operands *)self;
   PyObject *graph, *more, *found = NULL;
   const char *is_counted;
-  Py_ssize_t size, names;
-  if (!PyArg_ParseTuple(arguments, "O!O!y#y#nn", dependence_graph_type, &graph, &PyList_Type, &more, &state.is_folded,
-                        &size, &is_counted, &names, &state.limit, &state.tries))
+  Py_ssize_t names;
+  if (!PyArg_ParseTuple(arguments, "O!O!y#nn", dependence_graph_type, &graph, &PyList_Type, &more, &is_counted, &names,
+                        &state.limit, &state.tries))
     return NULL;
   state.graph = (DependenceGraph *)graph;
   Py_ssize_t count = operands->count;
-  if (state.graph->count != count || size != count || state.tries < 0 || state.tries > 1024) {
-    PyErr_SetString(PyExc_ValueError, "the graph or the flags are those of another region, or there are too many tries");
+  if (state.graph->count != count || state.tries < 0 || state.tries > 1024) {
+    PyErr_SetString(PyExc_ValueError, "the graph is that of another region, or there are too many tries");
     return NULL;
   }
-  int failed = (state.more = read_numbers(more, count)) == NULL ||
+  Py_ssize_t *order = zeroed(count, sizeof *order);
+  int failed = order == NULL || (state.more = read_numbers(more, count)) == NULL ||
                !begin_ordering(&state.ordering, operands, is_counted, names) || !begin_scheduling(&state);
   for (Py_ssize_t n = 0; n < count && !failed; n++) {
     Py_ssize_t chosen = choose(&state);
     if (chosen == NONE_FITS) chosen = cheapest(&state);
     failed = chosen == FAILED || !schedule(&state, chosen);
+    order[count - 1 - n] = chosen;
   }
-  if (!failed) found = PyLong_FromSsize_t(state.most);
+  if (!failed) found = list_of_numbers(order, count);
   end_ordering(&state.ordering);
   Py_ssize_t *memory[] = {state.more, state.behind, state.latest, state.depth, state.starts, state.predecessors,
-                          state.latencies};
+                          state.latencies, order};
   for (size_t n = 0; n < sizeof memory / sizeof *memory; n++) PyMem_Free(memory[n]);
   PyMem_Free(state.waiting.entries);
   PyMem_Free(state.available.entries);
@@ -160,6 +158,7 @@ static PyMethodDef operands_methods[] = {
     {"min_pressure_order", min_pressure_order, METH_VARARGS, NULL},
     {"counted", operands_counted, METH_VARARGS, NULL},
     {"hoisted", hoisted, METH_VARARGS, NULL},
+    {"reordered", reordered, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef operands_properties[] = {

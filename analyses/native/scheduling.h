@@ -106,18 +106,13 @@ static void end_definitions(Live *live, const Operands *operands, Py_ssize_t num
 static PyObject *operands_profile(PyObject *self, PyObject *arguments) {
   const Operands *operands = (Operands *)self;
   PyObject *given_order, *given_more, *found = NULL;
-  const char *is_folded, *is_counted;
-  Py_ssize_t size, names, count = operands->count;
-  if (!PyArg_ParseTuple(arguments, "O!O!y#y#", &PyList_Type, &given_order, &PyList_Type, &given_more, &is_folded, &size,
-                        &is_counted, &names))
+  const char *is_counted;
+  Py_ssize_t names, count = operands->count;
+  if (!PyArg_ParseTuple(arguments, "O!O!y#", &PyList_Type, &given_order, &PyList_Type, &given_more, &is_counted, &names))
     return NULL;
   Live live = {0};
   Py_ssize_t *order = read_order(given_order, count), *more = NULL, *around = NULL, *sizes = NULL;
   if (order == NULL || (more = read_numbers(given_more, count)) == NULL) goto done;
-  if (size != count) {
-    PyErr_SetString(PyExc_ValueError, "there is a flag for each instruction");
-    goto done;
-  }
   around = zeroed(count, sizeof *around);
   sizes = zeroed(count, sizeof *sizes);
   if (around == NULL || sizes == NULL || !begin_live(&live, operands, is_counted, names)) goto done;
@@ -127,7 +122,6 @@ static PyObject *operands_profile(PyObject *self, PyObject *arguments) {
     Py_ssize_t left = live.count;
     for (Py_ssize_t at = operands->uses.starts[number]; at < operands->uses.starts[number + 1]; at++)
       set_live(&live, operands->uses.items[at], 1);
-    if (!is_folded[number]) peak += live.count - left;
     around[turn] = with_more(peak > live.count ? peak : live.count, left, more[number]);
     sizes[turn] = count_all(&live, &operands->defs, number) - live.count + left;
   }

@@ -21,7 +21,6 @@ from ptx_lsp.syntax import nodes
 _SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt", "mul", "mad"})
 _ATOMIC: Final = frozenset({"atom", "red"})
 _WITH_MORE: Final = _SEQUENCES | {"st"}
-_SUMS: Final = frozenset({"add.s64", "add.u64"})
 
 
 class PressureProfile(NamedTuple):
@@ -39,8 +38,6 @@ class RegionCode(NamedTuple):
     operands: Operands
     additional: list[int]
     """The registers that each needs besides its operands."""
-    is_sum: bytes
-    """Which ones compute addresses: the result replaces the operands."""
     live_out: frozenset[int]
 
     @property
@@ -49,17 +46,13 @@ class RegionCode(NamedTuple):
 
     def profile(self, order: list[int], is_counted: bytes) -> PressureProfile:
         """The pressure profile of an order. `is_counted` is `Operands.counted`."""
-        return PressureProfile(
-            *self.operands.profile(order, self.additional, self.is_sum, is_counted)
-        )
+        return PressureProfile(*self.operands.profile(order, self.additional, is_counted))
 
 
 def region_code(left: VirtualRegisters, operands: Operands, live_out: frozenset[int]) -> RegionCode:
     """The machine instructions with these operands."""
-    flow, numbers = left.code.flow, operands.numbers
-    is_sum = bytes([flow.kinds[number].shape.spelling in _SUMS for number in numbers])
-    additional = additional_registers(left, numbers, live_out)
-    return RegionCode(operands, additional, is_sum, live_out)
+    additional = additional_registers(left, operands.numbers, live_out)
+    return RegionCode(operands, additional, live_out)
 
 
 def additional_registers(

@@ -101,7 +101,7 @@ def _with_more(around: int, across: int, additional: int) -> int:
 
 
 def _profile(
-    operations: Sequence[Operation], live_out: Sequence[int], order: list[int], folded: bytes
+    operations: Sequence[Operation], live_out: Sequence[int], order: list[int]
 ) -> tuple[list[int], list[int]]:
     live = set(live_out)
     around, sizes = [0] * len(order), [0] * len(order)
@@ -110,8 +110,7 @@ def _profile(
         after = live | one.defs
         kept = live - (one.defs - one.kept)
         live = kept | one.uses
-        peak = len(after) + (0 if folded[order[turn]] else len(one.uses - kept))
-        around[turn] = _with_more(max(peak, len(live)), len(kept), _MORE[order[turn]])
+        around[turn] = _with_more(max(len(after), len(live)), len(kept), _MORE[order[turn]])
         sizes[turn] = len(one.defs) - len(live) + len(kept)
     return around, sizes
 
@@ -223,10 +222,9 @@ def _hoisted(
     operations: Sequence[Operation],
     live_out: Sequence[int],
     additional: Sequence[int],
-    folded: bytes,
     graph: DependenceGraph,
     limit: int,
-) -> int:
+) -> list[int]:
     """The scheduling of `list_scheduling` (3), with lists in place of heaps."""
     live, edges = set(live_out), graph.edges
     count = len(operations)
@@ -239,16 +237,15 @@ def _hoisted(
     ]
     behind = [len(after) for after in edges]
     left = [n for n in range(count) if not behind[n]]
-    now, most = 0, len(live)
+    now, order = 0, list[int]()
 
     def cost(n: int) -> int:
         return len(operations[n].uses - live) - len(operations[n].defs & live - operations[n].uses)
 
     def around(n: int) -> int:
         one = operations[n]
-        fresh = len(one.uses - live)
-        after = len(live) + len(one.defs - live) + (0 if folded[n] else fresh)
-        return _with_more(max(after, len(live) + cost(n)), len(live - (one.defs - one.uses)), additional[n])
+        after = len(live) + max(len(one.defs - live), cost(n))
+        return _with_more(after, len(live - (one.defs - one.uses)), additional[n])
 
     while left:
         available = sorted([n for n in left if latest[n] <= now], key=lambda n: (-depth[n], -n))
@@ -258,7 +255,7 @@ def _hoisted(
         fits = [n for n in available[:_TRIES] if around(n) <= limit]
         number = fits[0] if fits else min(left, key=lambda n: (cost(n), -n))
         one = operations[number]
-        most = max(most, around(number))
+        order.append(number)
         now = max(now, latest[number])
         left.remove(number)
         live -= one.defs - one.kept
@@ -269,7 +266,7 @@ def _hoisted(
             if not behind[other]:
                 left.append(other)
         now += 1
-    return most
+    return order[::-1]
 
 
 def _unrolled(body: Sequence[Operation], factor: int, is_jump: bytes) -> list[Operation]:
@@ -306,7 +303,7 @@ def _check(
     text, additional = list(range(count)), _MORE[:count]
     cycles = [choice.choice((1, 5, 30, 300)) for _ in text]
     accesses = _accesses(choice, count)
-    is_ended, folded = choice.random() < 0.5, choice.randbytes(count).translate(bytes([0, 1] * 128))
+    is_ended = choice.random() < 0.5
     graph = DependenceGraph(operands, cycles, _FLAG_CYCLES, accesses, is_ended)
     assert [set(after) for after in graph.edges] == _edges(operations, cycles, accesses, is_ended)
     for n in text:
@@ -320,11 +317,16 @@ def _check(
     if not elsewhere:
         assert order == _order(operations, live_out, [set(after) for after in graph.edges])
     for one in (text, order):
-        profile = operands.profile(one, additional, folded, is_counted)
-        assert profile == _profile(general, live_after, one, folded)
+        profile = operands.profile(one, additional, is_counted)
+        assert profile == _profile(general, live_after, one)
     for limit in (0, 4, 7, 12, 99):
-        found = operands.hoisted(graph, additional, folded, is_counted, limit, _TRIES)
-        assert found == _hoisted(general, live_after, additional, folded, graph, limit)
+        found = operands.hoisted(graph, additional, is_counted, limit, _TRIES)
+        assert found == _hoisted(general, live_after, additional, graph, limit)
+    least = max([len(live_after), *(len(one.uses | one.kept) for one in general)])
+    words = {word for one in general for word in one.uses | one.defs}.union(live_after)
+    most = len(words) + max([len(one.defs) for one in general], default=0) + 4
+    for one in (text, order):
+        assert least <= operands.reordered(graph, additional, is_counted, one) <= most
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -429,20 +431,23 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1)], [], b""),
         lambda: _OPERANDS.unrolled(0, bytes(3)),
         lambda: _OPERANDS.unrolled(2, b""),
-        lambda: _OPERANDS.profile([0, 1], [0] * 3, bytes(3), _COUNTED),
-        lambda: _OPERANDS.profile([0, 1, 1], [0] * 3, bytes(3), _COUNTED),
-        lambda: _OPERANDS.profile([0, 1, 2], [0] * 2, bytes(3), _COUNTED),
-        lambda: _OPERANDS.profile([0, 1, 2], [0] * 3, bytes(2), _COUNTED),
-        lambda: _OPERANDS.profile([0, 1, 2], [0] * 3, bytes(3), b""),
+        lambda: _OPERANDS.profile([0, 1], [0] * 3, _COUNTED),
+        lambda: _OPERANDS.profile([0, 1, 1], [0] * 3, _COUNTED),
+        lambda: _OPERANDS.profile([0, 1, 2], [0] * 2, _COUNTED),
+        lambda: _OPERANDS.profile([0, 1, 2], [0] * 3, b""),
         lambda: _OPERANDS.min_pressure_order(_GRAPH, b""),
         lambda: Code(Random(1), 0).operands().min_pressure_order(_GRAPH, b""),
         lambda: DependenceGraph(_OPERANDS, [1] * 2, 6, [None] * 3, False),
         lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(5, 0, 0, 0)] * 3, False),
         lambda: DependenceGraph(_OPERANDS, [1] * 3, 6, [(1, 8, 0, 0)] * 3, False),
-        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 2, bytes(3), _COUNTED, 1, 1),
-        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, bytes(2), _COUNTED, 1, 1),
-        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, bytes(3), _COUNTED, 1, -1),
-        lambda: Code(Random(1), 0).operands().hoisted(_GRAPH, [], b"", b"", 1, 1),
+        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 2, _COUNTED, 1, 1),
+        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, b"", 1, 1),
+        lambda: _OPERANDS.hoisted(_GRAPH, [0] * 3, _COUNTED, 1, -1),
+        lambda: Code(Random(1), 0).operands().hoisted(_GRAPH, [], b"", 1, 1),
+        lambda: _OPERANDS.reordered(_GRAPH, [0] * 2, _COUNTED, [0, 1, 2]),
+        lambda: _OPERANDS.reordered(_GRAPH, [0] * 3, b"", [0, 1, 2]),
+        lambda: _OPERANDS.reordered(_GRAPH, [0] * 3, _COUNTED, [0, 1, 1]),
+        lambda: Code(Random(1), 0).operands().reordered(_GRAPH, [], b"", []),
     ],
 )
 def test_other_arguments_are_an_error(call: Callable[[], object]) -> None:
