@@ -33,6 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from ptx_lsp.unbuilt import report_unbuilt
 
         return report_unbuilt("ptx-run", error)
+    if options.python is not None:
+        from ptx_lsp.cli.launching.python_program import run_program
+
+        return run_program(options)
     try:
         launched = [_launched(one, options) for one in requests(options)]
         _report(launched, options)

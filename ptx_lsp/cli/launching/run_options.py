@@ -26,6 +26,7 @@ examples:
       --arg f32[]:arange:1000 --arg f32[]:zeros:1000 --out 3
   ptx-run --launch saxpy.toml --check --profile
   ptx-run saxpy.ptx --seeds 64   in 64 orders of threads, with all checks
+  ptx-run --check --python train.py --epochs 1
   ptx-run saxpy.ptx              as specified by the `// ptx-run:` comments in the file
 
 exit status:
@@ -64,6 +65,9 @@ class Options(argparse.Namespace):
     profile: bool
     format: Literal["text", "json"]
     quiet: bool
+    python: list[str] | None
+    device: str
+    save_ptx: str | None
 
 
 def parse(argv: Sequence[str] | None) -> Options:
@@ -88,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_launch(parser)
     _add_results(parser)
+    _add_program(parser)
     return parser
 
 
@@ -185,6 +190,21 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", "json"), default="text", help="output format"
     )
     group.add_argument("--quiet", "-q", action="store_true", help="omit the progress bar")
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("Python programs")
+    group.add_argument(
+        "--python", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS",
+        help="run a Python program that uses CUDA (or `-m MODULE`), such as one with tinygrad, Numba or "
+        "Triton, with the executor as its device; all that follows belongs to it",
+    )
+    group.add_argument(
+        "--device", default="sm_90", metavar="TARGET", help="the device that it sees (default: sm_90)"
+    )
+    group.add_argument(
+        "--save-ptx", metavar="FOLDER", help="write the PTX of its modules to files in FOLDER"
+    )
 
 
 def _dimensions(text: str) -> list[int]:

@@ -18,6 +18,7 @@ from ptx_lsp.cli.launching.request import Request
 from ptx_lsp.executor import ExecutionError, Finding, Lane
 from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
 from ptx_lsp.executor.instrumentation.trace import Event, Trace
+from ptx_lsp.executor.launching.finding_text import finding_lines, of_error
 from ptx_lsp.lint.results.style import at_line_start
 
 Json: TypeAlias = (
@@ -62,7 +63,7 @@ def print_text(launched: Launched, out: Console, err: Console) -> None:
     if not findings and launched.error is not None:
         findings = (of_error(launched.error),)
     for finding in findings:
-        for line in _finding(finding, path):
+        for line in finding_lines(finding, path):
             err.print(Text(at_line_start(line)), soft_wrap=True)
     for difference in launched.differences:
         err.print(Text(at_line_start(f"{path}: error[expect] {difference.message}")), soft_wrap=True)
@@ -95,27 +96,7 @@ def as_json(launched: Launched) -> Json:
     return result
 
 
-def of_error(error: ExecutionError) -> Finding:
-    """The error that stopped a kernel, as a finding."""
-    message = str(error).removeprefix(f"line {error.line}: ")
-    source = error.findings[-1].source if error.findings else ""
-    return Finding(error.kind, message, error.line, source, error.lanes, len(error.lanes))
-
-
 # -- findings -----------------------------------------------------------------------------------
-
-
-def _finding(finding: Finding, path: str) -> Iterator[str]:
-    place = f"{path}:{finding.line}" if finding.line else path
-    yield f"{place}: {finding.severity}[{finding.kind}] {finding.message}"
-    if finding.source:
-        yield f"  at {finding.source}"
-    for lane in finding.lanes[:1]:
-        count = finding.count or len(finding.lanes)
-        more = f", and {count - 1} more" if count > 1 else ""
-        yield f"  block {lane.block}, thread {lane.thread}{more}"
-    if finding.seed:
-        yield f"  seed {finding.seed}"
 
 
 def _finding_json(finding: Finding) -> Json:

@@ -1,0 +1,88 @@
+"""`ptx-run --python`: runs a Python program whose CUDA device is the executor."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+from ptx_lsp.cli.launching.run_options import Options
+from ptx_lsp.cuda import LaunchReport, Settings, install, print_report
+from ptx_lsp.executor.launching.launch import LIMIT
+from ptx_lsp.executor.launching.specs import SpecError
+from ptx_lsp.isa.device_limits import limits_of
+from ptx_lsp.lint.results.style import printable
+
+_KERNEL_OPTIONS = {
+    "FILE": "file", "--entry": "entry", "--grid": "grid", "--block": "block", "--cluster": "cluster",
+    "--arg": "arg", "--launch": "launch", "--shared": "shared", "--out": "out", "--expect": "expect",
+    "--profile": "profile", "--trace": "trace", "--trace-lines": "trace_lines",
+    "--trace-threads": "trace_threads",
+}
+"""The options that describe one launch, and their names in `Options`."""
+
+
+def run_program(options: Options) -> int:
+    """Runs the program. Returns 1 if one of its kernels fails or has findings, 2 if it cannot be started.
+    What ends the program otherwise (SystemExit, an exception) is raised.
+    """
+    is_bad = False
+
+    def report(launch: LaunchReport) -> None:
+        nonlocal is_bad
+        is_bad |= launch.error is not None or any(one.severity == "error" for one in launch.findings)
+        print_report(launch)
+
+    try:
+        program, *arguments = _program(options)
+        driver = install(_settings(options), report)
+    except (SpecError, OSError, RuntimeError) as error:
+        print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
+        return 2
+    try:
+        _run(program, arguments)
+    except SystemExit as end:
+        if end.code not in (None, 0) or not is_bad:
+            raise
+    finally:
+        if not driver.launches.count:
+            print("ptx-run: note: the program has launched no CUDA kernel", file=sys.stderr)
+    return int(is_bad)
+
+
+def _settings(options: Options) -> Settings:
+    return Settings(
+        device=options.device, check=options.check, weak=options.weak, seed=options.seed or 0,
+        seeds=options.seeds or 0, limit=LIMIT if options.limit is None else options.limit,
+        seconds=float("inf") if options.seconds is None else options.seconds,
+        module_folder=options.save_ptx or "",
+    )
+
+
+def _program(options: Options) -> list[str]:
+    """The program and its arguments. Raises SpecError for options that do not go with them."""
+    values = vars(options)
+    given = [name for name, field in _KERNEL_OPTIONS.items() if values.get(field) not in (None, [], False)]
+    if options.format != "text":
+        given.append("--format json")
+    if given:
+        raise SpecError(f"`{given[0]}` is for a kernel, and not allowed with `--python`")
+    try:
+        limits_of(options.device)
+    except ValueError as error:
+        raise SpecError(f"`--device {options.device}`: {error}") from error
+    if not options.python or options.python == ["-m"]:
+        raise SpecError("`--python` requires a script, or `-m` and a module")
+    if options.python[0] != "-m" and not Path(options.python[0]).is_file():
+        raise SpecError(f"{options.python[0]}: no such file")
+    return options.python
+
+
+def _run(program: str, arguments: list[str]) -> None:
+    """Runs a program as `python` does."""
+    if program == "-m":
+        sys.argv, sys.path[0] = arguments, ""
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv, sys.path[0] = [program, *arguments], str(Path(program).resolve().parent)
+        runpy.run_path(program, run_name="__main__")

@@ -1,0 +1,112 @@
+"""Launches of kernels in the memory of the device, and reports of what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ptx_lsp.cuda.modules import Kernel
+from ptx_lsp.cuda.results import DriverError, Result
+from ptx_lsp.executor.launching.explore import explore
+from ptx_lsp.executor.launching.launch import LIMIT
+from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.launch_config import Dimensions
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+
+_RESULTS = {
+    "out-of-bounds": Result.ILLEGAL_ADDRESS, "misaligned": Result.MISALIGNED_ADDRESS,
+    "read-only": Result.ILLEGAL_ADDRESS, "limit": Result.LAUNCH_TIMEOUT, "deadlock": Result.LAUNCH_TIMEOUT,
+    "unsupported": Result.NOT_SUPPORTED, "launch": Result.INVALID_VALUE,
+}
+"""By the kind of the error; LAUNCH_FAILED for all others."""
+
+
+@dataclass(frozen=True)
+class LaunchReport:
+    """What the first launch that shows it finds: findings of checks, and the error that ended it."""
+
+    kernel: str
+    module: str
+    text: str
+    """The PTX text of the module."""
+    grid: Dimensions
+    block: Dimensions
+    findings: tuple[Finding, ...]
+    error: ExecutionError | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How kernels are executed, as for `launch`; `device` is the target of the device that programs see."""
+
+    device: str = "sm_90"
+    check: bool = False
+    weak: bool = False
+    seed: int = 0
+    seeds: int = 0
+    limit: int = LIMIT
+    seconds: float = math.inf
+    module_folder: str = ""
+    """Where the PTX of loaded modules is written; nowhere if empty."""
+
+
+@dataclass
+class Launches:
+    """Runs kernels, and reports each finding once."""
+
+    settings: Settings
+    report: Callable[[LaunchReport], None]
+    count: int = 0
+    _known: set[tuple[str, str, str, int, int, str]] = field(
+        default_factory=set[tuple[str, str, str, int, int, str]]
+    )
+
+    def launch(
+        self, kernel: Kernel, grid: Dimensions, block: Dimensions, shared_bytes: int, parameters: bytes,
+        cluster: Sequence[int] | None,
+    ) -> None:
+        """Runs a kernel to its end. Raises DriverError if it fails."""
+        self.count += 1
+        error: ExecutionError | None = None
+        try:
+            findings = self._run(kernel, grid, block, shared_bytes, parameters, cluster)
+        except ExecutionError as failure:
+            error, findings = failure, failure.findings
+        new = tuple(one for one in findings if self._is_new(kernel, one))
+        if new or error is not None:
+            module = kernel.module
+            self.report(LaunchReport(kernel.name, module.name, module.text, grid, block, new, error))
+        if error is not None:
+            raise DriverError(_RESULTS.get(error.kind, Result.LAUNCH_FAILED))
+
+    def _run(
+        self, kernel: Kernel, grid: Dimensions, block: Dimensions, shared_bytes: int, parameters: bytes,
+        cluster: Sequence[int] | None,
+    ) -> tuple[Finding, ...]:
+        settings = self.settings
+        prepared = kernel.prepared.get(shared_bytes)
+        if prepared is not None and not settings.seeds:
+            prepared.change(grid, block, cluster, parameters)
+        else:
+            options = LaunchOptions(
+                grid, block, (), shared_bytes, settings.limit, settings.seconds, cluster,
+                settings.check or settings.weak or settings.seeds > 0, settings.weak,
+                parameters=parameters, resident=kernel.module.resident,
+            )
+            module = kernel.module.module
+            if settings.seeds:
+                return explore(module, kernel.function, options, settings.seed, settings.seeds)
+            prepared = PreparedLaunch(module, kernel.function, options, is_fine=settings.seed != 0)
+            kernel.prepared[shared_bytes] = prepared
+        run = prepared.run(Schedule(settings.seed))
+        if run.error is not None:
+            raise run.error
+        return run.findings
+
+    def _is_new(self, kernel: Kernel, one: Finding) -> bool:
+        key = kernel.module.text, kernel.name, one.kind, one.line, one.other_line, one.message
+        is_new = key not in self._known
+        self._known.add(key)
+        return is_new

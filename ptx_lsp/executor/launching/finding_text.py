@@ -1,0 +1,28 @@
+"""Findings and errors of launches as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+
+
+def finding_lines(finding: Finding, path: str) -> Iterator[str]:
+    """A finding in the PTX of `path`: what is wrong, and where and in which threads."""
+    place = f"{path}:{finding.line}" if finding.line else path
+    yield f"{place}: {finding.severity}[{finding.kind}] {finding.message}"
+    if finding.source:
+        yield f"  at {finding.source}"
+    for lane in finding.lanes[:1]:
+        count = finding.count or len(finding.lanes)
+        more = f", and {count - 1} more" if count > 1 else ""
+        yield f"  block {lane.block}, thread {lane.thread}{more}"
+    if finding.seed:
+        yield f"  seed {finding.seed}"
+
+
+def of_error(error: ExecutionError) -> Finding:
+    """The error that stopped a kernel, as a finding."""
+    message = str(error).removeprefix(f"line {error.line}: ")
+    source = error.findings[-1].source if error.findings else ""
+    return Finding(error.kind, message, error.line, source, error.lanes, len(error.lanes))
