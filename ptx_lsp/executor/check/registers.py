@@ -17,7 +17,7 @@ from ptx_lsp.executor.machine.wave import Wave
 class UninitializedRegisters(Observer):
     """1. A register is initialised in a lane once an instruction that the lane executed has written it.
     2. An operand, or a guard, that names an uninitialised register is a finding in the lanes that execute it
-       (for a guard: that reach it).
+       (for a guard: that reach it). The accumulator of `wgmma` counts where `scale-d` is true.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -31,6 +31,11 @@ class UninitializedRegisters(Observer):
         for register in usage.reads:
             if register.number not in written or written[register.number] is not None:
                 self._check(wave, step, register, arrived if register is usage.guard else active)
+        if usage.accumulates is not None:
+            adds = wave.broadcast(wave.registers[usage.accumulates.number]).astype(np.bool_)
+            adding = adds if active is None else adds & active
+            for register in usage.accumulators:
+                self._check(wave, step, register, adding)
         if usage.opcode in ("bar", "barrier"):  # a reduction, which is there when they go on
             self._write(wave, step, active)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.instructions.access import Load
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.machine.control import Provenance, Step
@@ -34,7 +35,8 @@ class Named(NamedTuple):
 class Usage:
     """A step. `operands` are the registers of each operand in order; `guard` is among the `reads`.
 
-    `base` is the register that the address begins with, `variable` the variable; both None where there are
+    `accumulators` are read where the predicate `accumulates` is true (`scale-d` of `wgmma`), and not among
+    the `reads`. `base` is the register that the address begins with, `variable` the variable; both None where there are
     several addresses.
     """
 
@@ -48,6 +50,8 @@ class Usage:
     base: Named | None = None
     variable: Variable | None = None
     source: SourceLine | None = None
+    accumulators: tuple[Named, ...] = ()
+    accumulates: Named | None = None
 
 
 @dataclass
@@ -82,12 +86,13 @@ def usage(step: Step) -> Usage:
     addresses = sum(isinstance(one, nodes.Address) for one in node.operands)
     base: Named | None = None
     variable: Variable | None = None
+    scale = _scale_d(node, match)
     for at, operand in enumerate(node.operands):
         found: list[Named] = []
         for part, access in _parts(operand, match, at):
             here = list(_registers(part, provenance))
             found += here
-            if access in ("read", "both"):
+            if access == "read" or access == "both" and scale is None:
                 reads += here
             if access in ("write", "both"):
                 writes += here
@@ -95,10 +100,21 @@ def usage(step: Step) -> Usage:
         if isinstance(operand, nodes.Address) and addresses == 1:
             base = next(iter(_registers(operand.items[0], provenance)), None) if operand.items else None
             variable = provenance.operands.variable(operand)
+    accumulates = next(iter(_registers(scale, provenance)), None) if scale is not None else None
     return Usage(
         opcode, frozenset(f".{one}" for one in modifiers), match, (*guard, *reads), tuple(writes),
         tuple(operands), guard[0] if guard else None, base, variable, source,
+        operands[0] if accumulates else (), accumulates,
     )
+
+
+def _scale_d(node: nodes.Instruction, match: Match | None) -> nodes.Expression | None:
+    """The operand of a `wgmma` that says whether it reads its accumulator; None if it always does."""
+    places = match.places if match is not None else ()
+    for (place, _), operand in zip(places, node.operands, strict=False):
+        if place.name == "scale-d":
+            return None if constant(operand) else operand
+    return None
 
 
 def operand_types(match: Match) -> tuple[Type | str, ...]:

@@ -1,0 +1,1 @@
+"""Tests of the CUDA driver that runs kernels on the executor."""
