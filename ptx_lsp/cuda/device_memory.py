@@ -100,7 +100,7 @@ class DeviceMemory:
         return buffer.data[start : start + size]
 
     def writable_at(self, address: int, size: int) -> Bytes:
-        """The same to be written. The host may write constant memory."""
+        """Memory as `bytes_at` finds it, to be written. The host may write constant memory."""
         buffer = self.memory.find(address)
         if buffer is None or buffer.data.flags.writeable:
             return self.bytes_at(address, size)

@@ -1,7 +1,7 @@
-"""What linked code needs of NVIDIA's `libcudadevrt.a`: waiting for all blocks of the grid (`grid.sync()`).
+"""The functions that linked code needs of NVIDIA's `libcudadevrt.a`: waiting for all blocks of the grid (`grid.sync()`).
 
 The word after the size of the grid's workspace counts blocks. Block 0 adds what is missing to 0x80000000, so
-that the last block to come changes the highest bit, whatever the word was before.
+that the last block to come changes the highest bit, with any value of the word before.
 """
 
 PTX = """\

@@ -47,7 +47,7 @@ class Driver:
     lock: threading.RLock = field(default_factory=threading.RLock)
     is_primary_active: bool = False
     deferred: Deferred | None = None
-    """What is to be done before the next function."""
+    """Calls to be made before the next function."""
     context_limits: dict[int, int] = field(default_factory=dict[int, int])
     addresses: dict[str, int] = field(default_factory=dict[str, int])
     """Where the functions of the driver are, by name."""
@@ -134,5 +134,5 @@ class Driver:
         return LoadedModule(text, str(path), self.memory)
 
     def note(self, name: str, message: str) -> None:
-        """Tells the user why a driver function fails."""
+        """Says why a driver function fails."""
         print(f"ptx-run: {name}: {message}", file=sys.stderr)

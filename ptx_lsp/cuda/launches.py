@@ -25,7 +25,7 @@ _RESULTS = {
 
 @dataclass(frozen=True)
 class LaunchReport:
-    """What the first launch that shows it finds: findings of checks, and the error that ended it."""
+    """A launch with new findings, and the error that ended it."""
 
     kernel: str
     module: str

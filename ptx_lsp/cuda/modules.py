@@ -77,7 +77,7 @@ class Kernel:
     """Launches to come, by their bytes of dynamic shared memory."""
 
     attributes: dict[int, int] = field(default_factory=dict[int, int])
-    """What the program has set, by the number of the `CUfunction_attribute`."""
+    """The values that the program has set, by the number of the `CUfunction_attribute`."""
     handle: int = 0
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with launches, as lines on standard error."""
+"""Reports of launches as lines on standard error."""
 
 from __future__ import annotations
 

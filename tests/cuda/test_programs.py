@@ -76,7 +76,7 @@ def test_seeds_name_one_that_replays() -> None:
 @pytest.mark.parametrize(
     ("package", "program"),
     [
-        ("tinygrad", "with_tinygrad.py"), ("numba_cuda", "with_numba.py"), ("triton", "with_triton.py"),
+        ("tinygrad", "with_tinygrad.txt"), ("numba_cuda", "with_numba.txt"), ("triton", "with_triton.txt"),
     ],
 )
 def test_results_are_those_of_numpy(
@@ -93,25 +93,25 @@ def test_results_are_those_of_numpy(
 @pytest.mark.parametrize("device", ["sm_80", "sm_100"])
 def test_triton_compiles_for_the_device(device: str, tmp_path: Path) -> None:
     needs("triton")
-    done = run("with_triton.py", "--check", "--device", device, TRITON_CACHE_DIR=str(tmp_path))
+    done = run("with_triton.txt", "--check", "--device", device, TRITON_CACHE_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
 
 
 def test_a_failing_kernel_of_cuda_core() -> None:
     needs("cuda.core")
-    done = run("with_cuda_core.py")
+    done = run("with_cuda_core.txt")
     assert (done.returncode, done.stdout) == (1, "done\n"), done.stderr
     assert "error[out-of-bounds]" in done.stderr
 
 
 def test_a_race_is_reported_at_the_line_of_the_source() -> None:
     needs("numba_cuda")
-    done = run("race_in_numba.py", "--check")
+    done = run("race_in_numba.txt", "--check")
     assert done.returncode == 1
-    line = (PROGRAMS / "race_in_numba.py").read_text().splitlines().index(
+    line = (PROGRAMS / "race_in_numba.txt").read_text().splitlines().index(
         "            line[t] += line[t + step]"
     ) + 1
-    assert f"race_in_numba.py:{line}" in done.stderr
+    assert f"race_in_numba.txt:{line}" in done.stderr
 
 
 def test_other_libraries_do_without_a_kernel(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_other_libraries_do_without_a_kernel(tmp_path: Path) -> None:
         (["--grid", "1", "--python", "x.py"], "`--grid` is for a kernel, and not allowed with `--python`"),
         (["--python"], "`--python` requires a script, or `-m` and a module"),
         (["--python", "no.py"], "no.py: no such file"),
-        (["--device", "sm_1", "--python", "no.py"], "`--device sm_1`: the limits of target sm_1 are not known"),
+        (["--device", "sm_1", "--python", "x"], "`--device sm_1`: the limits of target sm_1 are not known"),
     ],
 )
 def test_wrong_options(

@@ -27,10 +27,8 @@ class UninitializedRegisters(Observer):
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         usage = self._findings.usages.of(step)
-        written = self._written.setdefault(wave, {})
         for register in usage.reads:
-            if register.number not in written or written[register.number] is not None:
-                self._check(wave, step, register, arrived if register is usage.guard else active)
+            self._check(wave, step, register, arrived if register is usage.guard else active)
         if usage.accumulates is not None:
             adds = wave.broadcast(wave.registers[usage.accumulates.number]).astype(np.bool_)
             adding = adds if active is None else adds & active
@@ -40,8 +38,11 @@ class UninitializedRegisters(Observer):
             self._write(wave, step, active)
 
     def _check(self, wave: Wave, step: Step, register: Named, mask: Bools | None) -> None:
+        written = self._written.setdefault(wave, {})
+        if register.number in written and written[register.number] is None:
+            return
         here = wave.exists if mask is None else mask
-        known = self._written[wave].get(register.number)
+        known = written.get(register.number)
         missing = np.flatnonzero(here if known is None else here & ~known)
         if missing.size:
             message = f"`{register.name}` is read before it is written"

@@ -36,8 +36,8 @@ class Usage:
     """A step. `operands` are the registers of each operand in order; `guard` is among the `reads`.
 
     `accumulators` are read where the predicate `accumulates` is true (`scale-d` of `wgmma`), and not among
-    the `reads`. `base` is the register that the address begins with, `variable` the variable; both None where there are
-    several addresses.
+    the `reads`. `base` is the register that the address begins with, `variable` the variable; both None where
+    there are several addresses.
     """
 
     opcode: str
@@ -92,7 +92,7 @@ def usage(step: Step) -> Usage:
         for part, access in _parts(operand, match, at):
             here = list(_registers(part, provenance))
             found += here
-            if access == "read" or access == "both" and scale is None:
+            if access == "read" or (access == "both" and scale is None):
                 reads += here
             if access in ("write", "both"):
                 writes += here

@@ -27,8 +27,8 @@ _FUNCTIONS = 0x4000_0000_0000
 
 @dataclass(frozen=True)
 class Resident:
-    """What stays from one launch to the next: memory, and the addresses that variables of a module have in
-    it, by `id(declarator)`.
+    """Memory that stays from one launch to the next, and the addresses that variables of a module have in it,
+    by `id(declarator)`.
     """
 
     memory: Memory

@@ -7,7 +7,16 @@ import ctypes
 import numpy as np
 
 from tests.cuda.programs.kernels import SAXPY
-from tests.cuda.programs.libcuda import call, fetch, given, kernel, on_device, pointers, result, start
+from tests.cuda.programs.libcuda import (
+    call,
+    fetch,
+    given,
+    kernel,
+    on_device,
+    pointers,
+    result,
+    start,
+)
 
 INVALID_VALUE, INVALID_CONTEXT, NO_BINARY, INVALID_HANDLE, NOT_FOUND = 1, 201, 209, 400, 500
 ILLEGAL_ADDRESS, NOT_SUPPORTED = 700, 801
@@ -131,8 +140,9 @@ def streams() -> None:
     call("cuEventRecord", first, stream)
     call("cuStreamWaitEvent", stream, first, 0)
     call("cuEventRecord", second, stream)
-    for name, handle in (("cuEventQuery", second), ("cuStreamQuery", stream), ("cuStreamSynchronize", stream)):
-        call(name, handle)
+    call("cuEventQuery", second)
+    call("cuStreamQuery", stream)
+    call("cuStreamSynchronize", stream)
     milliseconds = ctypes.c_float(-1)
     call("cuEventElapsedTime", ctypes.byref(milliseconds), first, second)
     assert milliseconds.value >= 0
@@ -185,7 +195,8 @@ def links() -> None:
         call("cuLinkAddData_v2", state, 1, text.encode(), len(text), b"a.ptx", 0, 0, 0)
     size, image = ctypes.c_uint64(), ctypes.c_uint64()
     call("cuLinkComplete", state, ctypes.byref(image), ctypes.byref(size))
-    saxpy, address = given("cuModuleGetFunction", given("cuModuleLoadData", image.value), b"saxpy"), on_device(X)
+    saxpy = given("cuModuleGetFunction", given("cuModuleLoadData", image.value), b"saxpy")
+    address = on_device(X)
     launch(saxpy, address, 2.0)
     assert np.array_equal(fetch(address, X), 2 * (2 * X + 1))
     assert result("cuLinkAddData_v2", state, 4, b"x", 1, b"a.lib", 0, 0, 0) == NOT_SUPPORTED
