@@ -39,7 +39,7 @@ class DeviceMemory:
 
     memory: Memory = field(default_factory=Memory)
     kinds: dict[int, tuple[Kind, int]] = field(default_factory=dict[int, tuple[Kind, int]])
-    """What was allocated: by the address its kind and size."""
+    """Allocations: by the address the kind and size."""
     _count: int = 0
     _next_host: int = _HOST_BASE
 

@@ -1,4 +1,4 @@
-"""The functions that linked code needs of NVIDIA's `libcudadevrt.a`: waiting for all blocks of the grid (`grid.sync()`).
+"""The functions of NVIDIA's `libcudadevrt.a` that linked code needs for `grid.sync()`.
 
 The word after the size of the grid's workspace counts blocks. Block 0 adds what is missing to 0x80000000, so
 that the last block to come changes the highest bit, with any value of the word before.

@@ -81,7 +81,7 @@ def _functions() -> list[DriverFunction]:
 
 
 _kept: list[object] = []
-"""What C calls, and the library."""
+"""The callbacks and libraries, which C uses to the end."""
 
 
 def _callback(driver: Driver, function: DriverFunction) -> int:
