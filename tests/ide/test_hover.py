@@ -331,3 +331,66 @@ def test_options_of_target_and_v3() -> None:
     check_hover(text, "**map_f64_to_f32** (option of `.target`): Instructions of `.f64` compute in `.f32`")
     text = ".version 1.1\n.target sm_11\n.global .v<CURSOR>3 .f32 a;"
     check_hover(text, "**.v3** (vector length)", "Use `.v4`")
+
+
+# -- descriptors ----------------------------------------------------------------------------------
+
+_TENSOR = """.version 9.0
+.target sm_100a
+.address_size 64
+.visible .entry kernel()
+{
+	.shared .align 1024 .b8 tile[4096];
+	.reg .pred %p;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	mov.u32 %r1, tile;
+	bfe.u32 %r1, %r1, 4, 14;
+	mov.b32 %r2, 0x40004040;
+	mov.b64 %rd1, {%r1, %r2};
+	mov.b64 %rd2, 0x2000404000010000;
+	mov.b32 %r3, 0x8220110;
+	tcgen05.mma.cta_group::1.kind::f16 [%r4], %rd1, %rd2, %r3, %p;
+	ret;
+}
+"""
+
+
+def test_a_descriptor_of_shared_memory_as_far_as_it_is_known() -> None:
+    check_hover(
+        _TENSOR.replace("], %rd1", "], %rd<CURSOR>1"), "**descriptor of A in shared memory**\n",
+        "| 0-13 | start address | (not known) |", "| 16-29 | leading dimension | 0 bytes |",
+        "| 32-45 | stride dimension offset | 1024 bytes |", "| 46-48 | constant | 0b001 |",
+        "| 61-63 | swizzling | 128-byte swizzling |",
+    )
+    check_hover(
+        _TENSOR.replace("%rd2, %r3", "%rd<CURSOR>2, %r3"),
+        "**descriptor of B in shared memory** `0x2000404000010000`", "| 0-13 | start address | 0x0 |",
+        "| 61-63 | swizzling | 128-byte swizzling with atoms of 32 bytes |",
+    )
+
+
+def test_an_instruction_descriptor_and_its_problems() -> None:
+    check_hover(
+        _TENSOR.replace("%rd2, %r3", "%rd2, %r<CURSOR>3"), "**instruction descriptor** `0x8220110`",
+        "| 4-5 | type of D | .f32 |", "| 7-9 | type of A | 2, not valid |", "| 17-22 | N | 136 |",
+        "| 24-28 | M | 128 |", "- **`.kind::f16` has no type for A",
+    )
+
+
+def test_a_descriptor_of_wgmma() -> None:
+    registers = ", ".join(f"%f{at}" for at in range(4))
+    check_hover(
+        f"""mov.b64 %rd1, 0x4000008000010008;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{{registers}}}, %rd<CURSOR>1, %rd2, 1, 1, 1, 0, 0;""",
+        "**descriptor of A in shared memory** `0x4000008000010008`", "| 0-13 | start address | 0x80 |",
+        "| 16-29 | leading dimension | 16 bytes |", "| 32-45 | stride dimension offset | 2048 bytes |",
+        "| 62-63 | swizzling | 128-byte swizzling |",
+    )
+
+
+def test_a_register_that_is_no_descriptor() -> None:
+    module, offset = at_cursor(_TENSOR.replace("[%r4]", "[%r<CURSOR>4]"))
+    found = hover(module, offset)
+    assert found is not None
+    assert "descriptor" not in found.markdown

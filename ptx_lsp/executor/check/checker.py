@@ -25,6 +25,7 @@ from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.check.tensor_memory import TensorAccesses
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.check.waits import Waits
+from ptx_lsp.executor.check.wgmma import WarpgroupRegisters
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
@@ -65,6 +66,7 @@ class Checker(Observers):
             *(() if self.weak is None else (self.weak,)),
             Races(RaceReport(self._findings, variables, benign=benign), synchronization),
             TensorAccesses(self._findings, synchronization),
+            WarpgroupRegisters(self._findings),
         ))
 
     @property

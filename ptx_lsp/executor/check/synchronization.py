@@ -77,6 +77,7 @@ class Synchronization(Observer):
             self._arrive(wave, step.action, mask, relaxed=".relaxed" in usage.modifiers)
         elif usage.opcode == "bar" and ".warp" in usage.modifiers:
             self._warp(wave, step, mask)
+        self._allocated(wave, step, active)
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         if self._weak is not None:
@@ -92,6 +93,16 @@ class Synchronization(Observer):
                 cells = use.shadow.cells(event.offsets[rows], event.size)
                 late_use = replace(use, threads=use.threads[rows], cells=cells)
                 self._acquire_at_once(late_use.by_element, usage, is_last=True)
+
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
+        self._allocated(wave, step, active)
+
+    def _allocated(self, wave: Wave, step: Step, active: Bools | None) -> None:
+        """`tcgen05.alloc` stores for the whole warp, in order with what its lanes do there."""
+        usage = self._findings.usages.of(step)
+        if usage.opcode == "tcgen05" and ".alloc" in usage.modifiers:
+            mask = wave.full_mask(active)
+            self.order.warp(wave, mask, mask)
 
     def met(self, wave: Wave, step: Step, arrived: Bools, released: Bools, number: int | None) -> None:
         if number is None:

@@ -29,8 +29,9 @@ class Finding:
     `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `use-after-free`,
     `division-by-zero`, `race`, `benign-race`, `barrier-mismatch`, `divergent-barrier`, `divergent-warp`,
     `membermask`, `cp.async-not-waited`, `tcgen05-not-waited`, `missing-tcgen05-fence`,
-    `misaligned-descriptor`, `early-arrival`, `missing-proxy-fence`, `incoherent-load`, `noreturn`,
-    `undescribed-callee`, `schedule-dependent`, or that of an ExecutionError.
+    `misaligned-descriptor`, `wgmma-not-waited`, `missing-wgmma-fence`, `early-arrival`,
+    `missing-proxy-fence`, `incoherent-load`, `noreturn`, `undescribed-callee`, `schedule-dependent`, or that
+    of an ExecutionError.
     `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the
     first threads concerned, at most 32, and `count` is how many there were. `address` is in the state space
     `space`, `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.

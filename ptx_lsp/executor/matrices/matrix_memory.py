@@ -13,6 +13,7 @@ from ptx_lsp.executor.instructions.aligned import Aligned, Warps
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Addresses, Space
+from ptx_lsp.executor.machine.observer import Use
 from ptx_lsp.executor.machine.operands import Operands
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.matrices import elements
@@ -41,12 +42,13 @@ class Memory:
         return np.asarray(warps.of(self._address.run(warps.wave.registers)[0]), np.uint64)
 
     def load(
-        self, wave: Wave, addresses: Addresses, lanes: Bools, width: int, count: int = 1
+        self, wave: Wave, addresses: Addresses, lanes: Bools, width: int, count: int = 1, *,
+        use: Use | None = "read",
     ) -> list[Array]:
         """`count` consecutive elements of `width` bits from each address; `lanes` are the lanes with an
-        address.
+        address. `use` is for observers (None: not reported).
         """
-        found = self._spaces.resolve(wave, addresses, self._space, width * count, lanes)
+        found = self._spaces.resolve(wave, addresses, self._space, width * count, lanes, use)
         return [gather(found, addresses.shape, UNSIGNED[8 * width], at) for at in range(count)]
 
     def store(

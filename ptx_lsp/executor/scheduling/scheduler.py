@@ -135,8 +135,8 @@ class Scheduler(ConvergenceGroups):
         self._retry_mbarrier_waits(turn)
         free = [block for block in self.at if block not in self._held]
         if not free:
-            if not self._try():
-                self._converge_warps()
+            if not self._converge_warps() and not self._try():
+                raise self._deadlock()
             return 1
         turns, alone = self._schedule.by_rank(turn), None
         free = self._without_spinning(free)
@@ -222,13 +222,16 @@ class Scheduler(ConvergenceGroups):
         action = steps[0].action if steps else None
         return action if isinstance(action, Collective) else None
 
-    def _converge_warps(self) -> None:
-        """All groups wait for others of their warps: those at instructions of one kind go on together."""
+    def _converge_warps(self) -> bool:
+        """All groups wait: those at instructions of one kind that wait for each other go on together. Whether
+        there are any.
+        """
         if self._pass_by():
-            return
+            return True
         for block in list(self.at):
             action = self._first(block)
-            assert action is not None
+            if action is None:
+                continue
             parties = [
                 (other, second, self.wave.full_mask(self.at[other]))
                 for other in self.at if (second := self._first(other)) and second.key == action.key
@@ -242,8 +245,8 @@ class Scheduler(ConvergenceGroups):
                     ready.append((other, second, going))
             if ready:
                 self._together(ready)
-                return
-        raise self._deadlock()
+                return True
+        return False
 
     def _pass_by(self) -> bool:
         """Lets lanes go on that have come to a group that waits, but whose guard is false."""

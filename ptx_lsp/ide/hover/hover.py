@@ -131,8 +131,21 @@ def _name(
             pass
     found = resolve_symbol(place)
     if found is not None:
-        return Hover(span, symbol_text(place, found, known, is_fragment=is_fragment))
+        text = symbol_text(place, found, known, is_fragment=is_fragment)
+        return Hover(span, paragraphs([text, _descriptor(place, name)]))
     return _made(span, _word(place, name.text)) if name.text[:1] == "." else None
+
+
+def _descriptor(place: CursorContext, name: nodes.Name) -> str:
+    """The fields of the descriptor that an operand is."""
+    instruction, function = place.statement, place.function
+    if not isinstance(instruction, nodes.Instruction) or function is None:
+        return ""
+    if instruction.opcode.text.partition(".")[0] not in ("tcgen05", "wgmma"):
+        return ""
+    from ptx_lsp.ide.hover.descriptor import descriptor_text  # few instructions need it
+
+    return descriptor_text(function, instruction, name)
 
 
 def _word(place: CursorContext, word: str) -> str | None:
