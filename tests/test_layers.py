@@ -26,6 +26,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.model.module_wakes",
         "ptx_lsp.model.directives",
         "ptx_lsp.model.calls",
+        "analyses.occupancy",
         "analyses ptx_lsp.executor",
         "ptx_lsp.lint",
         "ptx_lsp.ide",

@@ -56,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _launched(request: Request, options: Options) -> Launched:
     from ptx_lsp.cli.launching.buffers import argument, bindings, outputs, save
     from ptx_lsp.cli.launching.expectations import differences, expectations
+    from ptx_lsp.cli.launching.measured import measured_registers
     from ptx_lsp.cli.launching.progress import progress
     from ptx_lsp.cli.launching.run_report import Launched
     from ptx_lsp.executor import ExecutionError, launch
@@ -71,6 +72,7 @@ def _launched(request: Request, options: Options) -> Launched:
     trace, profile = _trace(request, options), Profile() if options.profile else None
     observers: list[Observer] = [one for one in (trace, profile) if one is not None]
     printed: list[str] = []
+    registers = 0 if options.ptxas is None else measured_registers(request, options.ptxas)
     try:
         with progress(request.entry, options) as advance:
             findings = launch(
@@ -81,6 +83,7 @@ def _launched(request: Request, options: Options) -> Launched:
                 limit=LIMIT if request.limit is None else request.limit,
                 seconds=float("inf") if request.seconds is None else request.seconds,
                 observers=observers, progress=advance, bind=bind,
+                device=request.device, cooperative=request.cooperative, registers=registers,
                 console=printed.append if options.format == "json" else to_standard_output,
             )
     except ExecutionError as error:

@@ -150,3 +150,11 @@ _TABLE: Final = """
 
 LIMITS: Final = _limits()
 """By the number of the target: 90 for sm_90 and sm_90a."""
+
+MULTIPROCESSORS: Final = {
+    50: 5, 52: 24, 53: 2, 60: 56, 61: 30, 62: 2, 70: 80, 72: 8, 75: 72, 80: 108, 86: 84, 87: 16, 88: 16,
+    89: 142, 90: 132, 100: 148, 101: 20, 103: 160, 107: 224, 110: 20, 120: 188, 121: 48,
+}  # fmt: skip
+"""The most SMs of a device, by the number of the target, from NVIDIA's data sheets. For sm_88 that of sm_87
+stands here, and for sm_107 that of the whole chip, which no product exceeds.
+"""

@@ -109,6 +109,90 @@ def test_a_shape_that_the_kernel_allows(directives: str, options: dict[str, obje
     assert result[0] == 7
 
 
+@pytest.mark.parametrize(("text", "options", "words", "error"), [
+    ("", {"block": 1025}, "at most 1024 threads", "INVALID_VALUE"),
+    ("", {"grid": (1, 1, 65536)}, "a grid is at most", "INVALID_VALUE"),
+    (".reqntid 32", {"block": 64}, "launch it with a block of", "INVALID_VALUE"),
+    (".maxntid 32", {"block": 64}, "at most 32 threads", "INVALID_VALUE"),
+    (".explicitcluster", {}, "must specify the cluster size", "INVALID_CLUSTER_SIZE"),
+    (".maxclusterrank 2", {"grid": 4, "cluster": 4}, "at most 2 blocks", "INVALID_CLUSTER_SIZE"),
+    (".reqnctapercluster 2", {"grid": 3}, "cannot be divided", "INVALID_CLUSTER_SIZE"),
+    ("", {"shared_bytes": 200_000, "device": "sm_120"}, "exceed the 101376 .* on sm_120", "INVALID_VALUE"),
+    ("", {"block": 512, "registers": 129}, "512 threads can have 128 .* uses 129", "LAUNCH_OUT_OF_RESOURCES"),
+    ("", {"block": 257, "registers": 255}, "can have 168 .*`.maxntid 257`", "LAUNCH_OUT_OF_RESOURCES"),
+    ("", {"grid": 1 << 20, "cooperative": True}, "resident at once", "COOPERATIVE_LAUNCH_TOO_LARGE"),
+])
+def test_the_error_of_the_driver(text: str, options: dict[str, object], words: str, error: str) -> None:
+    _fails("launch", f"{words}.* .CUDA_ERROR_{error}.$", _headed(text), **options)
+
+
+@pytest.mark.parametrize(("target", "device", "words"), [
+    ("sm_90a", "sm_100", "is for `sm_90a`, which sm_100 cannot run .CUDA_ERROR_NO_BINARY_FOR_GPU.$"),
+    ("sm_90", "sm_89", "which sm_89 cannot run"),
+    ("sm_100f", "sm_120", "which sm_120 cannot run"),
+    ("sm_80", "sm_30", "no device `sm_30` is known; the devices are sm_50, "),
+    ("sm_80", "H100", "no device `H100` is known"),
+])
+def test_a_device_that_cannot_run_it(target: str, device: str, words: str) -> None:
+    _fails("launch", words, _headed("", target=target), device=device)
+
+
+def test_the_device_that_is_named() -> None:
+    """It may be later than the target of the kernel."""
+    text = _headed("", target="sm_80")
+    options: dict[str, object] = {"grid": 4, "cluster": 4, "shared_bytes": 150_000}
+    _fails("launch", "sm_86 has no clusters of blocks", text, device="sm_86", **options)
+    for device in ("sm_90", "sm_90a", "compute_100", None):
+        result = np.zeros(1, np.uint32)
+        launch(
+            text, entry="k", args=[7, 2.0, result], block=1, grid=4, cluster=4, shared_bytes=150_000,
+            device=device,
+        )
+        assert result[0] == 7
+
+
+def test_registers_that_suffice() -> None:
+    for block, registers in ((256, 255), (512, 128), (1024, 64), (1024, 0)):
+        result = np.zeros(1, np.uint32)
+        launch(_kernel(), entry="k", grid=1, block=block, args=[7, 2.0, result], registers=registers)
+        assert result[0] == 7
+    _fails("launch", "a thread has at most 255 registers, not 256", registers=256)
+
+
+@pytest.mark.parametrize(("version", "size", "limit"), [
+    ("8.0", 4353, "4352; from `.version 8.1` and sm_70 on it is 32764"), ("8.1", 32765, "32764 .CUDA"),
+])
+def test_parameters_that_are_too_large(version: str, size: int, limit: str) -> None:
+    text = f".version {version}\n.target sm_90\n.address_size 64\n.entry k(.param .b8 p[{size}]) {{ ret; }}\n"
+    words = f"the parameters of `k` have {size} bytes; the limit is {limit}"
+    _fails("launch", words, text, args=[bytes(size)])
+    launch(text.replace(str(size), str(size - 1)), entry="k", grid=1, block=1, args=[bytes(size - 1)])
+
+
+def test_the_number_of_arguments() -> None:
+    words = r"`k` takes 3 arguments, not 1: `\.param \.u32 n`, `\.param \.f32 a`, `\.param \.u64 p`$"
+    _fails("launch", words, args=[1])
+    text = f"{HEAD}.entry k(.param .b8 p[16]) {{ ret; }}"
+    words = "argument 0 is passed as an address of 8 bytes, but `p` has 16"
+    _fails("launch", words, text, args=[np.zeros(2)])
+
+
+def test_the_size_of_shared_memory() -> None:
+    """`%total_smem_size` counts in units of the device, 256 bytes before sm_80 and 128 later."""
+    body = ".shared .b8 s[100]; .reg .b32 %s; .reg .b64 %q; ld.param.u64 %q, [p]; st.shared.u8 [s], 0;"
+    body += "".join(
+        f"mov.u32 %s, %{name}_smem_size; st.global.u32 [%q+{at}], %s;"
+        for at, name in ((4, "total"), (8, "dynamic"))
+    )
+    for device, allocated in (("sm_75", 512), ("sm_80", 384), ("sm_120", 384)):
+        result = np.zeros(3, np.uint32)
+        launch(
+            _headed("", body, "sm_75"), entry="k", grid=1, block=1, args=[7, 2.0, result], shared_bytes=200,
+            device=device,
+        )
+        assert result.tolist() == [7, allocated, 200]
+
+
 def test_a_grid_of_clusters() -> None:
     body = ".reg .b32 %c; .reg .b64 %q; mov.u32 %c, %nctaid.x; ld.param.u64 %q, [p];"
     body += " st.global.u32 [%q+4], %c;"

@@ -14,7 +14,8 @@ from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.lint.configuration import containment
 
 _KEYS = (
-    "file", "entry", "grid", "block", "cluster", "shared", "seed", "limit", "seconds", "arguments", "out",
+    "file", "entry", "grid", "block", "cluster", "shared", "device", "cooperative", "seed", "limit",
+    "seconds", "arguments", "out",
 )
 
 
@@ -37,6 +38,8 @@ class LaunchFile:
     arguments: tuple[tuple[str, str], ...] = ()
     out: tuple[str, ...] = ()
     cluster: tuple[int, ...] | None = None
+    device: str | None = None
+    cooperative: bool | None = None
 
 
 def read_launch_file(path: Path) -> LaunchFile:
@@ -56,6 +59,7 @@ def read_launch_file(path: Path) -> LaunchFile:
         path.parent, path.parent / file if file else None, reader.text("entry"), reader.sizes("grid"),
         reader.sizes("block"), reader.count("shared"), reader.count("seed"), reader.count("limit"),
         reader.seconds(), reader.arguments(), reader.out(), reader.sizes("cluster"),
+        reader.text("device"), reader.truth("cooperative"),
     )
 
 
@@ -71,6 +75,12 @@ class _Reader:
         value = self.table.get(key)
         if value is not None and not isinstance(value, str):
             raise self.wrong(key, "a string")
+        return value
+
+    def truth(self, key: str) -> bool | None:
+        value = self.table.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
         return value
 
     def count(self, key: str) -> int | None:

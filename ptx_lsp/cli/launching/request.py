@@ -40,6 +40,8 @@ class Request:
     """Empty if the kernel determines it."""
     bound: tuple[tuple[str, str], ...] = ()
     """The names of variables that are textures, samplers and surfaces, and their SPECs."""
+    device: str | None = None
+    cooperative: bool | None = None
 
 
 def requests(options: Options) -> list[Request]:
@@ -68,6 +70,7 @@ def requests(options: Options) -> list[Request]:
         path, source, kernel.name, tuple(grid), tuple(block), _ordered(pairs, names, kernel.name),
         tuple(names), file.shared or 0, file.seed or 0, file.limit, file.seconds,
         tuple(options.out) or file.out, cluster=tuple(file.cluster or ()), bound=tuple(bound),
+        device=file.device, cooperative=file.cooperative,
     )
     return [_with_options(request, options)]
 
@@ -78,6 +81,8 @@ def _with_options(request: Request, options: Options) -> Request:
         request,
         cluster=tuple(options.cluster or request.cluster),
         shared_bytes=request.shared_bytes if options.shared is None else options.shared,
+        device=options.device or request.device,
+        cooperative=request.cooperative if options.cooperative is None else options.cooperative,
         seed=request.seed if options.seed is None else options.seed,
         limit=request.limit if options.limit is None else options.limit,
         seconds=request.seconds if options.seconds is None else options.seconds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from typing import Literal, NoReturn
 
@@ -51,6 +52,9 @@ class Options(argparse.Namespace):
     rtol: float
     atol: float
     shared: int | None
+    device: str | None
+    cooperative: bool | None
+    ptxas: str | None
     seed: int | None
     seeds: int | None
     jobs: int | None
@@ -72,7 +76,10 @@ class Options(argparse.Namespace):
 
 def parse(argv: Sequence[str] | None) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
-    return parser().parse_args(argv, namespace=Options())
+    words = sys.argv[1:] if argv is None else argv
+    return parser().parse_args(
+        [f"{word}=" if word == "--ptxas" else word for word in words], namespace=Options()
+    )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -80,11 +87,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"ptx-run: error: {message}\nTry `ptx-run --help`.\n")
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
+
+
 def parser() -> argparse.ArgumentParser:
     """Every option of `ptx-run`."""
     parser = _Parser(
         prog="ptx-run", description="Runs a PTX kernel without a GPU.", epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        formatter_class=_Formatter, allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"ptx-run {__version__}")
     parser.add_argument(
@@ -117,6 +129,20 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--shared", type=_count, metavar="BYTES", help="dynamic shared memory per block, in bytes"
+    )
+    group.add_argument(
+        "--device", metavar="TARGET",
+        help="check the launch for this device, such as sm_86 (default: the best that can run the kernel)",
+    )
+    group.add_argument(
+        "--cooperative", action=argparse.BooleanOptionalAction, default=None,
+        help="all blocks are resident at once, or the launch is refused (default: if the kernel uses "
+        "`grid.sync()`)",
+    )
+    group.add_argument(
+        "--ptxas", metavar="PATH",
+        help="ask ptxas (or the one at PATH) for the registers of a thread, and refuse a launch that needs "
+        "too many",
     )
     group.add_argument(
         "--seed", type=_count, metavar="N",

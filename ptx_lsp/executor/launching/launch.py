@@ -47,6 +47,9 @@ def launch(
     bind: Mapping[str, Opaque] | None = None,
     console: Console = to_standard_output,
     native: NativeMode = "auto",
+    device: str | None = None,
+    registers: int = 0,
+    cooperative: bool | None = None,
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path, which may be that of a member of a
     container: `libfoo.so!3:sm_90`.
@@ -56,6 +59,10 @@ def launch(
     `shared_bytes` is the dynamic shared memory of a block, `cluster` the blocks of a cluster if the kernel
     does not fix them (`.reqnctapercluster`). `bind` maps variable names to textures, samplers and surfaces;
     these can also be arguments.
+
+    The launch is checked for the `device`, such as `sm_86`, else for the best of all that can run the kernel.
+    `registers` are those of a thread, if they are known. In a `cooperative` launch all blocks are resident at
+    once; None stands for what the kernel needs: `grid.sync()` of cooperative groups needs it.
 
     The `seed` selects the order in which threads are scheduled. With `seeds` the kernel is checked in so many
     orders, from `seed` on, each with the same arguments; arrays hold the results of the first. The others run
@@ -82,7 +89,7 @@ def launch(
         raise ExecutionError(message, "launch")
     options = LaunchOptions(
         grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or benign or seeds > 0,
-        weak, benign, observers, progress, bind or {}, console, native=native,
+        weak, benign, observers, progress, bind or {}, console, device, registers, cooperative, native=native,
     )
     if seeds:
         return explore(module, kernel, options, seed, seeds, jobs)

@@ -33,7 +33,9 @@ def parameters(
     """
     if len(args) != len(image.parameters):
         count = len(image.parameters)
-        raise ExecutionError(f"`{kernel.name}` takes {count} arguments, not {len(args)}", "launch")
+        declared = ", ".join(f"`{kernel.text(one.declaration)}`" for one in image.parameters)
+        message = f"`{kernel.name}` takes {count} arguments, not {len(args)}"
+        raise ExecutionError(f"{message}: {declared}" if count else message, "launch")
     data = np.zeros(image.parameter_bytes, np.uint8)
     for number, (variable, value) in enumerate(zip(image.parameters, args, strict=True)):
         size = size_bytes(variable) or (HANDLE_BYTES if variable.type in KINDS else 0)
@@ -43,8 +45,9 @@ def parameters(
         else:
             raw = _raw(value, variable, size, memory, name)
         if len(raw) != size:
+            what = "is passed as an address of" if isinstance(value, np.ndarray) else "has"
             raise ExecutionError(
-                f"{name} has {len(raw)} bytes, but `{variable.name}` has {size}", "launch"
+                f"{name} {what} {len(raw)} bytes, but `{variable.name}` has {size}", "launch"
             )
         at = image.addresses[id(variable.declarator)]
         data[at : at + size] = np.frombuffer(raw, np.uint8)

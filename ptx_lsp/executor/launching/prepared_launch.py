@@ -33,6 +33,8 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 
 _WORKSPACE_BYTES = 256
+_WORKSPACE = frozenset(("%envreg1", "%envreg2"))
+"""The registers with the address of the workspace of a cooperative launch."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ class LaunchOptions:
     progress: Progress | None = None
     bind: Mapping[str, Opaque] = field(default_factory=dict[str, Opaque])
     console: Console = to_standard_output
+    device: str | None = None
+    registers: int = 0
+    cooperative: bool | None = None
     parameters: bytes | None = None
     """The contents of parameter memory, instead of `args`."""
     resident: Resident | None = None
@@ -94,7 +99,9 @@ class PreparedLaunch:
         self._frame = RegisterLayout()
         budget = Budget(options.limit, self._deadline)
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
-        self.shape = replace(self._shape(), workspace=_workspace(self._frame, memory))
+        self.shape = self._shape()
+        if self._is_cooperative and _WORKSPACE & self._frame.specials.keys():
+            self.shape = replace(self.shape, workspace=_workspace(memory))
         check_available(options.native)
         self._native = HotKernel(self.blocks, self._frame.dtypes, spaces, options.native)
         self._usages: Usages | None = None
@@ -117,8 +124,15 @@ class PreparedLaunch:
     def _shape(self) -> LaunchConfig:
         options = self._options
         return launch_config_of(
-            self._kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes
+            self._kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes,
+            device=options.device, registers=options.registers, is_cooperative=self._is_cooperative,
         )
+
+    @property
+    def _is_cooperative(self) -> bool:
+        """As the launch says, or else as the kernel needs it."""
+        wanted = self._options.cooperative
+        return bool(_WORKSPACE & self._frame.specials.keys()) if wanted is None else wanted
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -177,12 +191,10 @@ class PreparedLaunch:
         return Run(seed, findings, failure)
 
 
-def _workspace(frame: RegisterLayout, memory: Memory) -> int:
-    """The address of the grid's workspace where the kernel asks for it: its size, and the word in which
-    `grid.sync()` of cooperative groups counts the blocks that have come (CUDA's `driver_abi.h`).
+def _workspace(memory: Memory) -> int:
+    """The address of the grid's workspace: its size, and the word in which `grid.sync()` of cooperative
+    groups counts the blocks that have come (CUDA's `driver_abi.h`).
     """
-    if not {"%envreg1", "%envreg2"} & frame.specials.keys():
-        return 0
     workspace = np.zeros(_WORKSPACE_BYTES // 4, np.uint32)
     workspace[0] = _WORKSPACE_BYTES
     return memory.add("the workspace of the grid", bytes_of(workspace))

@@ -32,6 +32,10 @@ class LaunchConfig:
     workspace: int = 0
     uses_dynamic_bytes: bool = False
     """Whether the kernel names dynamic shared memory."""
+    allocated_bytes: int = 0
+    """The shared memory that a device gives to a block: static and dynamic, in whole units."""
+    resident_blocks: int = 1 << 32
+    """How many blocks are resident at once on the largest device."""
 
     @property
     def blocks(self) -> int:

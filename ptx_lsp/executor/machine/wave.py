@@ -89,6 +89,11 @@ class Wave:
         self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(self.size)]
 
     @property
+    def running_blocks(self) -> int:
+        """How many blocks have threads that have not exited."""
+        return self.shape[0] if self.live is None else int(np.count_nonzero(self.live.any(axis=1)))
+
+    @property
     def eager(self) -> bool:
         """Whether the asynchronous operation that begins now takes place at once."""
         return self.hastens is not None and self.hastens.random() < _AT_ONCE

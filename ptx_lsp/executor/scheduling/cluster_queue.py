@@ -26,19 +26,20 @@ class ClusterQueue:
         self.canceled = 0
         """How many blocks were."""
 
-    def next_wave(self) -> Numbers | None:
-        """The blocks of the next wave; None where all have started."""
+    def next_wave(self, room: int) -> Numbers | None:
+        """The blocks of the next wave, for at most `room` blocks; None where all have started."""
         first, cluster = self._first, self._shape.cluster_blocks
         if first >= self._shape.blocks:
             return None
         lanes = self._schedule.wave_lanes(_WAVE_LANES)
-        clusters = min(max(1, lanes // self._shape.lanes // cluster), self._most)
+        clusters = min(max(1, lanes // self._shape.lanes // cluster), self._most, max(1, room // cluster))
         self._first = min(first + clusters * cluster, self._shape.blocks)
         return self._blocks(first, self._first)
 
     @property
-    def any_left(self) -> bool:
-        return self._first < self._shape.blocks
+    def left(self) -> int:
+        """How many blocks have not started."""
+        return self._shape.blocks - self._first
 
     def cancel(self) -> int | None:
         """The number of the first block of the next cluster, which will not start; None where all have."""

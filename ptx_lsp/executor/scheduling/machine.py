@@ -23,9 +23,6 @@ from ptx_lsp.executor.scheduling.native_turns import NativeTurns
 from ptx_lsp.executor.scheduling.scheduler import Scheduler
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 
-_MOST_RESIDENT = 1 << 19
-"""About so many threads are on their way at most: more than any device has room for."""
-
 Progress: TypeAlias = Callable[[int, int, int], None]
 """Receives the number of finished blocks, of all blocks, and of executed instructions."""
 
@@ -97,16 +94,18 @@ class Machine:
         there are. Threads for which no device has room wait until others have ended.
         """
         runs = self._runs
-        if not runs or not self._has_room:
-            return not runs
-        return self._schedule.is_shuffled or runs[-1].is_waiting or self._slices >= 1 << len(runs)
+        if not runs:
+            return True
+        is_time = self._schedule.is_shuffled or runs[-1].is_waiting or self._slices >= 1 << len(runs)
+        return is_time and self._starts.left > 0 and self._room >= self._shape.cluster_blocks
 
     @property
-    def _has_room(self) -> bool:
-        return self._shape.lanes * sum(run.wave.shape[0] for run in self._runs) < _MOST_RESIDENT
+    def _room(self) -> int:
+        """How many more blocks can be resident."""
+        return self._shape.resident_blocks - sum(run.wave.running_blocks for run in self._runs)
 
     def _start(self) -> None:
-        following = self._starts.next_wave()
+        following = self._starts.next_wave(self._room)
         if following is None:
             return
         wave = Wave(self._shape, self._frame, following)
@@ -138,8 +137,11 @@ class Machine:
         if self._stuck and self._stuck[-1] != run.stuck.memory:  # another has changed it since
             self._stuck.clear()
         self._stuck.append(run.stuck.memory)
-        if len(self._stuck) >= len(self._runs) and not (self._starts.any_left and self._has_room):
-            raise run.endless(all_began=not self._starts.any_left)
+        left = self._starts.left
+        if len(self._stuck) >= len(self._runs) and not (left and self._room >= self._shape.cluster_blocks):
+            most = self._shape.resident_blocks
+            note = f"; {left} blocks have not started: at most {most} are resident at once" if left else ""
+            raise run.endless(note)
 
 
 def _cancels(blocks: tuple[Block, ...]) -> bool:

@@ -367,10 +367,9 @@ class Scheduler(ConvergenceGroups):
         """All threads wait."""
         return deadlock(self.wave, [*self._waiting(), *held(self.blocks, self.wave, self.at, self.at)])
 
-    def endless(self, *, all_began: bool = True) -> ExecutionError:
-        """Why a wave that is `stuck` never ends."""
+    def endless(self, note: str = "") -> ExecutionError:
+        """The reason why a wave that is `stuck` never ends, followed by a note."""
         assert self.stuck is not None
         waiting = [*held(self.blocks, self.wave, self.at, self._held), *self._waiting()]
         waiting += going_round(self.blocks, self.wave, self.stuck.went, waiting)
-        note = "" if all_began else "; no device can hold the blocks that have not started"
         return deadlock(self.wave, waiting, note=note)

@@ -7,13 +7,12 @@ from itertools import accumulate
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
-from ptx_lsp.isa.target import Version, effective
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.calls.compiled import compiled_with
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import LINKED, collect_over_functions, having_directives
-from ptx_lsp.model.instructions.layout import parameter_bytes, size_bytes
+from ptx_lsp.model.instructions.layout import parameter_bytes, parameter_limit, size_bytes
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable
@@ -105,19 +104,10 @@ def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterat
 @each_functions_directives
 def _of_parameters(function: Function) -> Iterator[Finding]:
     size = parameter_bytes(function) if function.is_kernel and function.symbol.is_definition else None
-    most = _parameter_limit(module_of(function))
+    most = parameter_limit(module_of(function))
     if size is not None and most is not None and most < size % 2**32:
         message = f"the parameters of `{function.name}` have {size} bytes; the limit is {most}"
         yield Finding(function.symbol.place, message)
-
-
-def _parameter_limit(module: Module) -> int | None:
-    version, target = module.version, module.target
-    if version is None or target is None:
-        return None
-    if effective(version) < Version(1, 5):
-        return 256
-    return 32_764 if version >= Version(8, 1) and target.number >= 70 else 4_352
 
 
 def _too_much(

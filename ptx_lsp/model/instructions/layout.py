@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from math import prod
 
+from ptx_lsp.isa.target import Version, effective
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.uses import unused
+from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer, range_count
 from ptx_lsp.model.symbols import Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes
@@ -50,6 +52,16 @@ def parameter_bytes(function: Function) -> int | None:
     size of one is unknown.
     """
     return _laid_out([p for p in function.body.parameters if isinstance(p, Variable)])
+
+
+def parameter_limit(module: Module) -> int | None:
+    """The most bytes of a kernel's parameters that ptxas accepts; None without a version or a target."""
+    version, target = module.version, module.target
+    if version is None or target is None:
+        return None
+    if effective(version) < Version(1, 5):
+        return 256
+    return 32_764 if version >= Version(8, 1) and target.number >= 70 else 4_352
 
 
 def offset_bytes(function: Function, parameter: Variable) -> int | None:
