@@ -47,7 +47,7 @@ Error = Literal[
 
 
 class Refusal(NamedTuple):
-    """What is wrong with a launch and what to do about it, and the error of the driver."""
+    """The reason why a launch is refused, with the remedy, and the error of the driver."""
 
     message: str
     error: Error

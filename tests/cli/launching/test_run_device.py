@@ -10,7 +10,7 @@ import pytest
 from ptx_lsp import ptxas
 from ptx_lsp.cli.run import main
 
-KERNELS = Path(__file__).parents[1] / "executor" / "kernels"
+KERNELS = Path(__file__).parents[2] / "executor" / "kernels"
 VALID = [str(KERNELS / "nvcc_cooperative.ptx"), "--entry", "valid", "--block", "64", "--out", "0"]
 PRINTS = [
     str(KERNELS / "nvcc_runtime.ptx"), "--entry", "threads", "--grid", "1", "--block", "1", "--arg", "s32:9",
