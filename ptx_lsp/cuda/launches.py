@@ -93,7 +93,7 @@ class Launches:
             options = LaunchOptions(
                 grid, block, (), shared_bytes, settings.limit, settings.seconds, cluster,
                 settings.check or settings.weak or settings.seeds > 0, settings.weak,
-                parameters=parameters, resident=kernel.module.resident,
+                device=settings.device, parameters=parameters, resident=kernel.module.resident,
             )
             module = kernel.module.module
             if settings.seeds:

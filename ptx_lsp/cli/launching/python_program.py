@@ -17,9 +17,10 @@ _KERNEL_OPTIONS = {
     "FILE": "file", "--entry": "entry", "--grid": "grid", "--block": "block", "--cluster": "cluster",
     "--arg": "arg", "--launch": "launch", "--shared": "shared", "--out": "out", "--expect": "expect",
     "--profile": "profile", "--trace": "trace", "--trace-lines": "trace_lines",
-    "--trace-threads": "trace_threads",
+    "--trace-threads": "trace_threads", "--cooperative": "cooperative", "--ptxas": "ptxas",
 }
 """The options that describe one launch, and their names in `Options`."""
+_DEVICE = Settings().device
 
 
 def run_program(options: Options) -> int:
@@ -52,7 +53,7 @@ def run_program(options: Options) -> int:
 
 def _settings(options: Options) -> Settings:
     return Settings(
-        device=options.device, check=options.check, weak=options.weak, seed=options.seed or 0,
+        device=options.device or _DEVICE, check=options.check, weak=options.weak, seed=options.seed or 0,
         seeds=options.seeds or 0, limit=LIMIT if options.limit is None else options.limit,
         seconds=float("inf") if options.seconds is None else options.seconds,
         module_folder=options.save_ptx or "",
@@ -68,7 +69,7 @@ def _program(options: Options) -> list[str]:
     if given:
         raise SpecError(f"`{given[0]}` is for a kernel, and not allowed with `--python`")
     try:
-        limits_of(options.device)
+        limits_of(options.device or _DEVICE)
     except ValueError as error:
         raise SpecError(f"`--device {options.device}`: {error}") from error
     if not options.python or options.python == ["-m"]:

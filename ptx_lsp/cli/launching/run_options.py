@@ -70,16 +70,15 @@ class Options(argparse.Namespace):
     format: Literal["text", "json"]
     quiet: bool
     python: list[str] | None
-    device: str
     save_ptx: str | None
 
 
 def parse(argv: Sequence[str] | None) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
-    words = sys.argv[1:] if argv is None else argv
-    return parser().parse_args(
-        [f"{word}=" if word == "--ptxas" else word for word in words], namespace=Options()
-    )
+    words = list(sys.argv[1:] if argv is None else argv)
+    end = words.index("--python") if "--python" in words else len(words)
+    words[:end] = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
+    return parser().parse_args(words, namespace=Options())
 
 
 class _Parser(argparse.ArgumentParser):
@@ -132,7 +131,8 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--device", metavar="TARGET",
-        help="check the launch for this device, such as sm_86 (default: the best that can run the kernel)",
+        help="check the launch for this device, such as sm_86 (default: the best that can run the kernel); "
+        "with --python the device that the program sees (default: sm_90)",
     )
     group.add_argument(
         "--cooperative", action=argparse.BooleanOptionalAction, default=None,
@@ -224,9 +224,6 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
         "--python", nargs=argparse.REMAINDER, metavar="SCRIPT ARGS",
         help="run a Python program that uses CUDA (or `-m MODULE`), such as one with tinygrad, Numba or "
         "Triton, with the executor as its device; all that follows belongs to it",
-    )
-    group.add_argument(
-        "--device", default="sm_90", metavar="TARGET", help="the device that it sees (default: sm_90)"
     )
     group.add_argument(
         "--save-ptx", metavar="FOLDER", help="write the PTX of its modules to files in FOLDER"
