@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ptx_lsp import ptxas
 from ptx_lsp.executor import ExecutionError, launch
 from tests.executor.arithmetic.instruction import HEADER
 
@@ -272,3 +273,39 @@ def test_the_heap_ends() -> None:
     out = np.zeros(16, np.int32)
     launch(NVCC, entry="exhausted", grid=1, block=16, args=[out, np.int32(1 << 20)])
     assert out.tolist() == [1] * 8 + [0] * 8
+
+
+MODULE_SCOPE = """.version 2.3
+.target sm_20
+.address_size 64
+.local .align 4 .u32 count;
+.local .align 8 .u64 table[4];
+.reg .u32 tens;
+.reg .pred %p<3>;
+.func (.reg .u32 r) bump()
+{
+    .reg .u32 a;
+    ld.local.u32 a, [count]; add.u32 a, a, 1; st.local.u32 [count], a; add.u32 tens, tens, 10; mov.u32 r, a;
+    ret;
+}
+.entry k(.param .u64 o)
+{
+    .reg .u32 %r<4>; .reg .u64 %d<2>; .local .u32 own[2];
+    mov.u32 %r1, %tid.x; st.local.u32 [count], %r1; st.local.u32 [own+4], 7; st.local.u64 [table+8], 5;
+    mov.u32 tens, 1; call (%r2), bump; call (%r2), bump;
+    ld.local.u32 %r3, [own+4]; add.u32 %r2, %r2, %r3; ld.local.u32 %r3, [table+8]; add.u32 %r2, %r2, %r3;
+    setp.eq.u32 %p2, %r1, 1; @%p2 add.u32 tens, tens, 100; mad.lo.u32 %r2, tens, 1000, %r2;
+    ld.param.u64 %d1, [o]; mad.wide.u32 %d1, %r1, 4, %d1; st.global.u32 [%d1], %r2;
+    ret;
+}
+"""
+
+
+def test_local_memory_and_registers_of_the_module() -> None:
+    """Without the ABI, before PTX 3.0, all functions share them; each thread has its own."""
+    out = np.zeros(4, np.uint32)
+    assert not launch(MODULE_SCOPE, entry="k", grid=1, block=4, args=[out], check=True)
+    assert out.tolist() == [21_014, 121_015, 21_016, 21_017]
+    judge = ptxas.find()
+    if judge is not None:
+        assert ptxas.judge(MODULE_SCOPE.encode(), ptxas=judge).accepted

@@ -55,6 +55,8 @@ class ModuleMemory:
                 self._placed.append(Placed(".shared", variable.name, self.shared_bytes, dynamic_bytes))
         self.shared_bytes += dynamic_bytes
         self.locals = Locals()
+        outside = self.locals.place_all(one for one in module.variables if isinstance(one, Variable))
+        self.addresses.update({key: at for key, at in outside.items() if isinstance(at, int)})
         self.own = self.locals.place(kernel)
         """The local variables of the kernel."""
         self.parameters = [v for v in kernel.launched if isinstance(v, Variable)]

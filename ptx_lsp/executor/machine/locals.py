@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ptx_lsp.isa.types import TYPES, Kind
@@ -41,11 +42,13 @@ class Locals:
 
     def place(self, function: Function) -> dict[int, int | Relative]:
         """New memory for the variables of a function, once for each call: their addresses."""
-        found: dict[int, int | Relative] = {}
         launched = {id(one) for one in function.launched}
-        for variable in function.body.variables:
-            if id(variable) in launched:
-                continue
+        return self.place_all(one for one in function.body.variables if id(one) not in launched)
+
+    def place_all(self, variables: Iterable[Variable]) -> dict[int, int | Relative]:
+        """New memory for those of some variables that are local: their addresses."""
+        found: dict[int, int | Relative] = {}
+        for variable in variables:
             size, alignment = occupied(variable), alignment_bytes(variable) or 1
             if variable.space in (".local", ".param") and size is not None:
                 size *= range_count(variable.declarator) if variable.declarator.range else 1

@@ -10,6 +10,10 @@ from ptx_lsp.executor.arithmetic.program import BOOL, UNSIGNED, DType
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.syntax import nodes
+
+_MODULE = -2
+"""The instance of registers that are declared outside all functions."""
 
 
 class RegisterLayout:
@@ -28,9 +32,11 @@ class RegisterLayout:
 
     def register(self, symbol: Register, component: int = 0, instance: int = 0) -> int:
         """The number of a register, or of one component of a vector; a `.b128` has two, its halves, the lower
-        first. Each call of a function is an instance with registers of its own.
+        first. Each call of a function is an instance with registers of its own, besides those of the module.
         """
-        key = (instance, id(symbol), component)
+        key: tuple[int, int | str, int] = (instance, id(symbol), component)
+        if isinstance(symbol.place.owner, nodes.Declaration):
+            key = (_MODULE, symbol.name, component)
         if key not in self._numbers:
             self._kept.append(symbol)
             self._numbers[key] = self._add(array_type(symbol.type))
