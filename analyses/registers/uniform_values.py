@@ -1,7 +1,7 @@
 """The values that uniform registers could hold, for a class of targets.
 
 1. The uniform datapath computes 32-bit integers from parameters, constants, other such values, and special
-   registers that it can read (`%ctaid` and the like, from sm_90 on), and from sm_100 on also 64-bit integers.
+   registers that it can read (`%ctaid` and the like, from sm_90 on), and from there on also 64-bit integers.
    Loaded values never are uniform.
 2. Code that only some threads of a warp may execute computes none: blocks that depend on a branch whose
    predicate is not computed from such values. Early exits do not count (`early_exits`).
@@ -35,9 +35,7 @@ _BANKED: Final = ("%ntid", "%nctaid")
 _SPECIAL: Final = (*_BANKED, "%ctaid", "%cluster", "%gridid", "%nsmid")
 _INTEGERS: Final = (".s32", ".u32", ".b32")
 _LONG_INTEGERS: Final = (".s64", ".u64", ".b64")
-_OTHERS: Final = (".hi", ".sat", ".wide", ".cc", ".pred", ".f64", ".f32", ".f16")
-_COMPUTES_LONG: Final = 100
-"""From this target on, the uniform datapath also computes 64-bit integers."""
+_OTHERS: Final = (".hi", ".sat", ".cc", ".pred", ".f64", ".f32", ".f16")
 _MOST_WORDS: Final = 2
 _OPERATIONS: Final = frozenset({
     "add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "selp", "mov", "neg", "lop3", "popc",
@@ -91,7 +89,7 @@ class _Search:
         graph = cfg(self.function)
         blocks = {graph.block_of[number] for number in self.instructions}
         is_later = graph.blocks[0].predecessors or blocks - {0}  # all threads execute the first one together
-        matters = is_later or self.target >= _COMPUTES_LONG
+        matters = is_later or self.target >= LOADS_PARAMETERS
         divergent = self.divergent_blocks() if matters else set[int]()
         self.leave_out(divergent)
         self.words.discard(NO_REGISTER)
@@ -246,15 +244,16 @@ def _is_uniform_source(operand: nodes.Operand, target: int) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _is_uniform_operation(shape: Shape, target: int) -> bool:
-    """Whether the uniform datapath has an operation on 32-bit integers. From sm_90 on, ptxas also uses it for
-    a minimum, as a comparison and a selection.
+    """Whether the uniform datapath has an operation on integers. From sm_90 on, ptxas also uses it for a
+    minimum, as a comparison and a selection, and for 64-bit integers.
     """
     spelling = shape.spelling
     loads_parameters = target >= LOADS_PARAMETERS
     is_minimum = shape.opcode in ("min", "max") and loads_parameters and "64" not in spelling
-    integers = (*_INTEGERS, *_LONG_INTEGERS) if target >= _COMPUTES_LONG else _INTEGERS
+    integers = (*_INTEGERS, *_LONG_INTEGERS) if loads_parameters else _INTEGERS
     return (
         (shape.opcode in _OPERATIONS or is_minimum)
         and any(one in spelling for one in integers)
         and not any(one in spelling for one in _OTHERS)
+        and (loads_parameters or ".wide" not in spelling)
     )

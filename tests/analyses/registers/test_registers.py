@@ -251,9 +251,12 @@ def elsewhere(body: str, target: str) -> set[str]:
         ("mov.u32 %r1, %tid.x; add.s32 %r2, %r1, 3; xor.b32 %r3, %r4, %r2;", "sm_90", ""),
         ("mov.u32 %r1, %ctaid.x; add.s32 %r2, %r1, 3; xor.b32 %r3, %r4, %r2;", "sm_90", "%r1 %r2"),
         ("mov.u32 %r1, %ctaid.x; add.s32 %r2, %r1, 3; xor.b32 %r3, %r4, %r2;", "sm_89", ""),
-        # from sm_100 on: comparisons of uniform integers, and integers of 64 bits
+        # from sm_100 on comparisons of uniform integers, from sm_90 on integers of 64 bits
         (INDEX + UNIFORM_LOOP + "st.global.u32 [%d3], %r6; END: ret;", "sm_100", "%r1 %r5 %r9"),
-        ("ld.param.u64 %d1, [a]; xor.b64 %d2, %d1, 3; and.b64 %d3, %d3, %d2;", "sm_90", ""),
+        ("ld.param.u64 %d1, [a]; xor.b64 %d2, %d1, 3; and.b64 %d3, %d3, %d2;", "sm_89", "%d1"),
+        ("ld.param.u64 %d1, [a]; xor.b64 %d2, %d1, 3; and.b64 %d3, %d3, %d2;", "sm_90", "%d1 %d2"),
+        ("mov.u32 %r1, %ctaid.x; mul.wide.u32 %d1, %r1, %r1; and.b64 %d2, %d3, %d1;", "sm_90", "%r1 %d1"),
+        ("mov.u32 %r1, %ntid.x; mul.wide.u32 %d1, %r1, %r1; and.b64 %d2, %d3, %d1;", "sm_89", "%r1"),
         ("ld.param.u64 %d1, [a]; xor.b64 %d2, %d1, 3; and.b64 %d3, %d3, %d2;", "sm_120", "%d1 %d2"),
         ("ld.param.u64 %d1, [a]; xor.b64 %d2, %d1, 3; ld.global.u32 %r1, [%d2];", "sm_120", ""),
     ],
