@@ -64,8 +64,8 @@ class VectorClocks(Knowledge):
         self, threads: Threads, time: int, locations: Times, places: Threads, *, is_commit: bool = False
     ) -> Times:
         """Copies of threads, or what they have committed, are complete, and release to `locations[places]`.
-        A commit also releases the copies that its thread knows. Returns the current numbers of these
-        locations.
+        A commit also releases the copies that its thread knows to be complete. Returns the current numbers of
+        these locations.
         """
         wanted = np.zeros(locations.shape, np.bool_)
         wanted[places] = True
@@ -74,7 +74,7 @@ class VectorClocks(Knowledge):
             columns = self._column(threads + self._threads * kind)
             self._released.give_columns(locations[places], columns, time)
         if is_commit and self._known is not None:
-            columns = self._column(threads + self._threads * WRITE)
+            columns = np.arange(self._own_columns, self._columns)[:, None]
             self._released.give_columns(locations[places], columns, self._known[threads, columns])
         return locations
 
