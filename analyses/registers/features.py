@@ -12,6 +12,7 @@ Training and the estimate read them here, in the order of `FEATURES`.
 
 from __future__ import annotations
 
+from operator import add
 from typing import Final, TypeAlias
 
 from analyses._flow import registers_holding
@@ -133,8 +134,8 @@ def _bounds(function: Function) -> tuple[int, int]:
     """Bounds for the registers in text order, and with all loads hoisted."""
     regions = straight_line_regions(function)
     return (
-        max((one.bound for one in regions), default=0),
-        max((one.bound + one.results for one in regions), default=0),
+        max(regions.bounds, default=0),
+        max(map(add, regions.bounds, regions.results), default=0),
     )
 
 

@@ -24,9 +24,10 @@ global memory and 45 for shared memory, 4 for FFMA and 8 for DFMA. Independent l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from operator import itemgetter
+from itertools import count
+from operator import add, itemgetter
 from typing import Final, Protocol, TypeAlias
 
 from analyses._flow import DependenceGraph, Operands
@@ -60,12 +61,9 @@ class StraightLineRegion:
     the region needs in text order, besides those for `parameters`, and `results` those that it defines.
     """
 
-    def __init__(
-        self, bound: int, results: int, parameters: tuple[int, ...], source: RegionSource
-    ) -> None:
+    def __init__(self, bound: int, results: int, source: RegionSource) -> None:
         self.bound: Final = bound
         self.results: Final = results
-        self.parameters: Final = parameters
         self._source: RegionSource | None = source
         """Where the rest is read; None once everything is, so that no version is kept for it."""
         self._key: Key = ()
@@ -165,6 +163,22 @@ class StraightLineRegion:
         return {}
 
 
+class Regions(Protocol):
+    """The regions of a function, with the bound, results and parameters of each."""
+
+    @property
+    def bounds(self) -> Sequence[int]: ...
+    @property
+    def results(self) -> Sequence[int]: ...
+
+    @property
+    def parameters(self) -> Sequence[tuple[int, ...]]:
+        """Those that a region reads, or that are live all the time."""
+        ...
+
+    def __getitem__(self, index: int, /) -> StraightLineRegion: ...
+
+
 class _Scheduled(NamedTuple):
     """An order of a region, with the registers that it needs, and those that hoisting needs by its limit."""
 
@@ -174,16 +188,16 @@ class _Scheduled(NamedTuple):
     hoisted: dict[int, int]
 
 
-def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> int:
+def most_registers(regions: Regions, elsewhere: bytes) -> int:
     """The most registers that any of the regions needs (`min_registers`)."""
     found = 0
-    loaded = _loaded(regions, elsewhere)
-    bounds = [one.bound + loaded[one.parameters] for one in regions]
-    for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
+    loaded = _loaded(regions.parameters, elsewhere)
+    for bound, index in _by_bound(map(add, regions.bounds, loaded)):
         if bound <= found:
             break
+        region = regions[index]
         if (
-            region.text_bound(elsewhere) + loaded[region.parameters] > found
+            region.text_bound(elsewhere) + loaded[index] > found
             and region.text_registers(elsewhere) > found
         ):
             found = max(found, region.min_registers(elsewhere))
@@ -191,7 +205,7 @@ def most_registers(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> i
 
 
 def most_registers_with_hoisting(
-    regions: Sequence[StraightLineRegion], limit: int, elsewhere: bytes, least: int
+    regions: Regions, limit: int, elsewhere: bytes, least: int
 ) -> int:
     """The most registers that any of the regions needs if loads are hoisted (`registers_with_hoisting`);
     `least` is `most_registers`. Most regions are too small to matter: none needs more than in text order and
@@ -200,20 +214,27 @@ def most_registers_with_hoisting(
     end = max(limit, least)
     """Hoisting raises no region above this."""
     found = least
-    loaded = _loaded(regions, elsewhere)
-    bounds = [one.bound + one.results + loaded[one.parameters] for one in regions]
-    for bound, region in sorted(zip(bounds, regions, strict=True), key=itemgetter(0), reverse=True):
+    loaded = _loaded(regions.parameters, elsewhere)
+    for bound, index in _by_bound(map(add, map(add, regions.bounds, regions.results), loaded)):
         if bound <= found or end <= found:
             break
-        if region.text_bound(elsewhere) + region.results + loaded[region.parameters] > found:
+        region = regions[index]
+        if region.text_bound(elsewhere) + region.results + loaded[index] > found:
             found = max(found, region.registers_with_hoisting(limit, elsewhere))
     return found
 
 
-def _loaded(regions: Sequence[StraightLineRegion], elsewhere: bytes) -> dict[tuple[int, ...], int]:
-    """How many of the parameters of a region are in general registers. All blocks of a loop have the same."""
+def _by_bound(bounds: Iterable[int]) -> list[tuple[int, int]]:
+    """The bounds with their places, highest first; of equal ones in order."""
+    pairs = zip(bounds, count(), strict=False)
+    return sorted(pairs, key=itemgetter(0), reverse=True)
+
+
+def _loaded(parameters: Sequence[tuple[int, ...]], elsewhere: bytes) -> list[int]:
+    """How many of the parameters of each region are in general registers. All blocks of a loop have the same.
+    """
     size = len(elsewhere)
-    return {
-        words: sum([word >= size or not elsewhere[word] for word in words])
-        for words in {one.parameters for one in regions}
+    found = {
+        words: sum([word >= size or not elsewhere[word] for word in words]) for words in set(parameters)
     }
+    return [found[words] for words in parameters]

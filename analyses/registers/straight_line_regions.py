@@ -19,12 +19,12 @@ ptxas does not document these decisions; the limits come from machine code of pt
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from sys import maxsize
-from typing import Final
+from typing import Final, TypeAlias
 
 from analyses._flow import DependenceGraph, MachineBlock, Operands
-from analyses.control_flow.cfg import Cfg, cfg
+from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.operands import constant
@@ -36,7 +36,7 @@ from analyses.registers.machine_instructions import assigned_constant
 from analyses.registers.region_code import RegionCode, additional_registers, region_code
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import VirtualRegisters, virtual_registers
-from ptx_lsp.facts import Previous, fact, incremental_fact
+from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
@@ -51,27 +51,73 @@ _MEMORY: Final = frozenset({"ld", "ldu", "st", "atom", "red", "tex"})
 _NOT_UNROLLED: Final = frozenset({"bar", "barrier", "call", "wmma", "mma", "wgmma"})
 
 
-@fact
-def straight_line_regions(function: Function) -> tuple[StraightLineRegion, ...]:
-    """The reachable straight-line regions of `function`, in the order of the text."""
-    return tuple(_by_block(function).values())
+class StraightLineRegions:
+    """The reachable straight-line regions of a function, in the order of the text. Most are too small to
+    matter, so they are made on demand.
+    """
+
+    def __init__(self, version: _Version, known: Mapping[MachineBlock, StraightLineRegion]) -> None:
+        self.bounds: Final[list[int]] = []
+        self.results: Final[list[int]] = []
+        self.parameters: Final[list[tuple[int, ...]]] = []
+        """As in each region."""
+        self.made: Final[dict[MachineBlock, StraightLineRegion]] = {}
+        """Those that were asked for, by their first block."""
+        self._version = version
+        self._places: list[_Place] = []
+        self._known = known
+        """Those of the previous version of the function."""
+
+    def add(self, place: _Place) -> None:
+        """Adds a region."""
+        first, _, factor, behind = place
+        version, live = self._version, behind.bit_count()
+        block = version.contents[first]
+        if factor == 1:
+            bound, results = block.pressure, block.results
+        else:
+            operands = _Source(version, place).operands(frozenset())
+            more = sum(additional_registers(version.left, operands.numbers))
+            bound = operands.used + 2 * operands.defined + more  # as if all were live at once
+            results = operands.defined
+        self._places.append(place)
+        self.bounds.append(live + bound)
+        self.results.append(results)
+        self.parameters.append(version.held.get(first) or block.parameters)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[StraightLineRegion]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, index: int) -> StraightLineRegion:
+        """A region: the same object as before an edit if its instructions and the virtual registers that are
+        live after it are unchanged.
+        """
+        first = self._version.contents[self._places[index][0]]
+        found = self.made.get(first)
+        if found is None:
+            source = _Source(self._version, self._places[index])
+            found = self._known.get(first)
+            if found is None or not found.read_from(source):
+                found = StraightLineRegion(self.bounds[index], self.results[index], source)
+            self.made[first] = found
+        return found
 
 
 @incremental_fact
-def _by_block(
-    function: Function, earlier: Previous[dict[MachineBlock, StraightLineRegion]] | None
-) -> dict[MachineBlock, StraightLineRegion]:
-    """The regions by their first block. A region is the same object as before an edit if its instructions and
-    the virtual registers live after it are unchanged.
-    """
-    before = earlier.value if earlier else {}
-    found: dict[MachineBlock, StraightLineRegion] = {}
-    for source in _sources(function):
-        known = before.get(source.blocks[0])
-        if known is not None and known.read_from(source):
-            found[source.blocks[0]] = known
-        else:
-            found[source.blocks[0]] = source.region()
+def straight_line_regions(
+    function: Function, earlier: Previous[StraightLineRegions] | None
+) -> StraightLineRegions:
+    """The reachable straight-line regions of `function`."""
+    graph, left = cfg(function), virtual_registers(function)
+    contents = list(left.blocks.values())
+    held = _held_parameters(dominance(function).loops, contents) if left.code.loads else {}
+    version = _Version(left, virtual_register_liveness(function).sets, graph.blocks, contents, held)
+    found = StraightLineRegions(version, earlier.value.made if earlier else {})
+    for place in _places(function):
+        found.add(place)
     return found
 
 
@@ -82,7 +128,7 @@ def trip_count(function: Function, loop: Loop) -> int | None:
     return _InductionVariable(function, numbers).trip_count() if numbers else None
 
 
-def _sources(function: Function) -> Iterator[_Source]:
+def _places(function: Function) -> Iterator[_Place]:
     graph, left, alive = cfg(function), virtual_registers(function), virtual_register_liveness(function)
     kept = _nounroll_blocks(function)
     straight = {
@@ -90,8 +136,7 @@ def _sources(function: Function) -> Iterator[_Source]:
         for loop in dominance(function).loops
         if _is_straight_line(graph, loop) and loop.header not in kept
     }
-    contents, reached, sets = list(left.blocks.values()), graph.reached, alive.sets
-    held = _held_parameters(dominance(function).loops, contents) if left.code.loads else {}
+    reached = graph.reached
     done: set[int] = set()
     for block in graph.blocks:
         number = block.number
@@ -99,31 +144,25 @@ def _sources(function: Function) -> Iterator[_Source]:
             continue
         loop = straight.get(number)
         if loop is not None:
-            members = [graph.blocks[one] for one in sorted(loop.blocks)]
-            variable = _InductionVariable(function, range(members[0].first, members[-1].end))
+            last = graph.blocks[max(loop.blocks)]
+            variable = _InductionVariable(function, range(block.first, last.end))
             count = variable.trip_count()
-            cost = _unrolling_cost(left.code, members[0].first, members[-1].end)
+            cost = _unrolling_cost(left.code, block.first, last.end)
             if count:
                 factor = _unroll_factor(cost, count)
             else:
-                is_small = cost <= MOST_COST and len(members) == 1 and variable.is_counted()
+                is_small = cost <= MOST_COST and last is block and variable.is_counted()
                 factor = RUNTIME_FACTOR if is_small else 1
             if factor > 1:
                 done.update(loop.blocks)
                 behind = alive.bits_of_any([
                     target
-                    for target in members[-1].successors
+                    for target in last.successors
                     if not (factor == count and target == loop.header)
                 ])
-                blocks = tuple([contents[one.number] for one in members])
-                yield _Source(
-                    left, sets, members[0].first, members[-1].end, blocks, factor, behind,
-                    held.get(number, ()),
-                )  # fmt: skip
+                yield number, last.number, factor, behind
                 continue
-        behind = alive.bits_of_any(block.successors)
-        kept_here = held.get(number, ())
-        yield _Source(left, sets, block.first, block.end, (contents[number],), 1, behind, kept_here)
+        yield number, number, 1, alive.bits_of_any(block.successors)
 
 
 def _held_parameters(
@@ -140,38 +179,36 @@ def _held_parameters(
     return found
 
 
-class _Source(NamedTuple):
-    """A version of the function in which a region is: the instructions from `first` up to `end` (exclusive),
-    so often, with the bit set of the virtual registers that are live after them.
-    """
+class _Version(NamedTuple):
+    """A version of the function."""
 
     left: VirtualRegisters
     sets: LiveSets
-    first: int
-    end: int
-    blocks: tuple[MachineBlock, ...]
-    factor: int
-    behind: int
-    held: tuple[int, ...]
-    """Parameters that are live all the time."""
+    blocks: Sequence[BasicBlock]
+    contents: Sequence[MachineBlock]
+    held: Mapping[int, tuple[int, ...]]
+    """The parameters that are live all the time, by block."""
+
+
+_Place: TypeAlias = tuple[int, int, int, int]
+"""The first and the last block of a region, how often it is repeated, and the bit set of the virtual
+registers that are live after it.
+"""
+
+
+class _Source:
+    """A region of a version of the function."""
+
+    def __init__(self, version: _Version, place: _Place) -> None:
+        first, last, self.factor, self.behind = place
+        self.left, self.sets = version.left, version.sets
+        self.first, self.end = version.blocks[first].first, version.blocks[last].end
+        self.blocks = tuple(version.contents[first : last + 1])
+        self.held = version.held.get(first, ())
 
     @property
     def key(self) -> Key:
         return self.blocks, self.factor, self.behind, self.sets.numbering, self.held
-
-    @property
-    def parameters(self) -> tuple[int, ...]:
-        return self.held or self.blocks[0].parameters
-
-    def region(self) -> StraightLineRegion:
-        live = self.behind.bit_count()
-        if self.factor == 1:
-            block = self.blocks[0]
-            return StraightLineRegion(live + block.pressure, block.results, self.parameters, self)
-        operands = self.operands(frozenset())
-        more = sum(additional_registers(self.left, operands.numbers))
-        bound = live + operands.used + 2 * operands.defined + more  # as if all were live at once
-        return StraightLineRegion(bound, operands.defined, self.parameters, self)
 
     def operands(self, live_out: frozenset[int]) -> Operands:
         found = self.left.code.operands(self.first, self.end, live_out)

@@ -73,10 +73,11 @@ def analysis_results(function: Function) -> AnalysisResults:
         "runs": [
             (
                 run.min_registers(b""), run.registers_with_hoisting(40, b""), run.live_out,
-                run.bound, run.results, run.parameters,
+                run.bound, run.results,
             )
             for run in straight_line_regions(function)
         ],
+        "parameters of runs": straight_line_regions(function).parameters,
         "registers estimated": estimated_registers(function),
         "registers simulated": simulated_registers(function),
         "origins": {

@@ -270,7 +270,7 @@ def test_parameters_are_loaded_where_they_are_read_or_before_a_loop() -> None:
     regions = straight_line_regions(kernel("ld.param.u64 %d1, [a];" + loop))
     shown = [[one.code.operands.numbers, len(one.live_out)] for one in regions]
     assert shown[:3] == [[(), 0], [(1, 2, 3), 2], [(0, 4), 0]]
-    assert [one.min_registers(b"") for one in regions[:3]] == [0, 3, 2]
+    assert [one.min_registers(b"") for one in list(regions)[:3]] == [0, 3, 2]
 
 
 def test_pressure_of_the_text() -> None:
