@@ -31,7 +31,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.lint",
         "ptx_lsp.ide",
         "ptx_lsp.reduce ptx_lsp.cuda",
-        "ptx_lsp.server ptx_lsp.cli",
+        "ptx_lsp.server ptx_lsp.cli ptx_lsp.debug",
         "ptx_lsp.__main__ ptx_lsp.linting ptx_lsp.pytest_plugin",
     ),
     "ptx_lsp.isa": (

@@ -77,6 +77,11 @@ class Checker(Observers):
     def findings(self) -> tuple[Finding, ...]:
         return self._findings.all()
 
+    @property
+    def count(self) -> int:
+        """How many findings there are."""
+        return len(self._findings)
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         self._step = step
         super().before(wave, step, arrived, active)

@@ -27,6 +27,9 @@ class Findings:
     def all(self) -> tuple[Finding, ...]:
         return tuple(self._found.values())
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def add(
         self, kind: str, message: str, wave: Wave, step: Step, lanes: Indices, *, space: str = "",
         address: int | None = None, variable: str = "", other_line: int = 0,

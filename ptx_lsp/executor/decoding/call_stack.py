@@ -160,6 +160,14 @@ class CallStack(WaveState):
         _give(wave, routine.base, lanes, base)
         _give(wave, stack, lanes, end)
 
+    def returns(self, lane: int) -> list[int]:
+        """The blocks to which a lane (flat) will return, the innermost call first."""
+        lanes = np.array([lane])
+        return [
+            int(self._onward.get(np.array([depth]), lanes)[0])
+            for depth in range(int(self._depth[lane]) - 1, -1, -1)
+        ]
+
     def leave(self, routine: Routine, lanes: Indices, stack: int) -> Indices:
         """The blocks at which the lanes continue."""
         wave, inside = self._wave, self._inside[routine]

@@ -48,6 +48,8 @@ class Context:
     callers: tuple[Function, ...]
     locals: Locals
     routine: Routine | None = None
+    caller: Provenance | None = None
+    """The call by which it was inlined."""
     labels: dict[int, int] = field(default_factory=dict[int, int])
     end: int = -1
 
@@ -79,7 +81,8 @@ class FlatInstruction:
 
     @property
     def provenance(self) -> Provenance:
-        return Provenance(self.node, self.context.function, self.context.operands, self.is_plain)
+        context = self.context
+        return Provenance(self.node, context.function, context.operands, self.is_plain, context.caller)
 
 
 @dataclass
@@ -194,7 +197,8 @@ class _Flattener:
         addresses = {**self.image.addresses, **context.locals.place(called)}
         operands = Operands(called, self.frame, addresses, self.instances)
         inner = Context(
-            called, operands, (*context.callers, context.function), context.locals, context.routine
+            called, operands, (*context.callers, context.function), context.locals, context.routine,
+            FlatInstruction(call.node, context, skips=True).provenance,
         )
         passing = Passing(self.frame, context.operands, context.locals)
         after: list[Make] = []

@@ -19,7 +19,9 @@ from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.data_segment import ModuleMemory, Resident
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.heap import Heap
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
+from ptx_lsp.executor.machine.locals import Placed
 from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, bytes_of
 from ptx_lsp.executor.machine.observer import Observer, Observers
 from ptx_lsp.executor.machine.register_file import RegisterLayout
@@ -138,9 +140,40 @@ class PreparedLaunch:
     def buffers(self) -> tuple[Buffer, ...]:
         return self._memory.buffers
 
+    @property
+    def memory(self) -> Memory:
+        return self._memory
+
+    @property
+    def parameters(self) -> Bytes:
+        """The parameter memory."""
+        return self._parameters
+
+    @property
+    def placed(self) -> list[Placed]:
+        """The variables of shared and local memory, and the parameters."""
+        return self._image.placed
+
+    @property
+    def fixed(self) -> tuple[object, ...]:
+        """The objects that all runs have in common, and none changes, but for the contents of memory."""
+        return (
+            self.blocks, self._frame, self.shape, self._memory, self._image, self._spaces, self._observers,
+            self._options,
+        )
+
+    @property
+    def allocations(self) -> Heap | None:
+        """A copy of the heap, without its memory."""
+        return self._memory.allocations
+
+    def written(self) -> list[Bytes]:
+        """All arrays that a run may write."""
+        return [*(one.data for one in self._memory.buffers if one.data.flags.writeable), *self._surfaces]
+
     def save(self) -> None:
         """Keeps the contents of memory, to be restored."""
-        self.saved = [*self._memory.snapshot(), *((one, one.copy()) for one in self._surfaces)]
+        self.saved = [(data, data.copy()) for data in self.written()]
 
     def restore(self) -> None:
         """Puts the saved contents back."""
@@ -150,45 +183,77 @@ class PreparedLaunch:
 
     def run(self, schedule: Schedule, *more: Observer) -> Run:
         """Runs the kernel, with more observers. Only errors of the host are raised."""
-        options, seed = self._options, schedule.seed
-        is_weak = options.weak and bool(seed)
+        return self.begin(schedule, *more).run()
+
+    def begin(self, schedule: Schedule, *more: Observer) -> Execution:
+        """A run that has not begun, with more observers."""
+        options = self._options
+        is_weak = options.weak and bool(schedule.seed)
         checker = None
         if options.check:
-            checker = Checker(self._usages, Random(seed) if is_weak else None, benign=options.benign)
-        self._spaces.older = None if checker is None else checker.weak
+            weak = Random(schedule.seed) if is_weak else None
+            checker = Checker(self._usages, weak, benign=options.benign)
+            self._usages = checker.usages
         observer = self._observers
+        self._watch(checker, more)
         if observer is not None:
-            observer.exchange((*((checker,) if checker is not None else ()), *more, *options.observers))
             observer.decoded(self.blocks)
             observer.launched(self.shape, self._image, self._memory)
+        budget = Budget(options.limit, self._deadline)
+        is_plain = observer is None and schedule.order is None and not schedule.is_shuffled
+        machine = Machine(
+            self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
+            native=self._native if is_plain else None,
+        )
+        return Execution(machine, checker, observer, self.progress, schedule.seed)
+
+    def resumed(self, machine: Machine, checker: Checker | None, heap: Heap | None, seed: int) -> Execution:
+        """The run that these copies of a machine, its checker and the heap were made of."""
+        self._watch(checker, ())
+        self._memory.reset_heap(heap)
+        return Execution(machine, checker, self._observers, self.progress, seed)
+
+    def _watch(self, checker: Checker | None, more: Sequence[Observer]) -> None:
+        self._spaces.older = None if checker is None else checker.weak
+        if self._observers is not None:
+            checks = (checker,) if checker is not None else ()
+            self._observers.exchange((*checks, *more, *self._options.observers))
+
+
+@dataclass(eq=False)
+class Execution:
+    """A run of a prepared launch."""
+
+    machine: Machine
+    checker: Checker | None
+    observer: Observer | None
+    progress: Progress | None
+    seed: int
+
+    def run(self) -> Run:
+        """Runs to the end. Only errors of the host are raised."""
         failure: ExecutionError | None = None
+        checker = self.checker
         try:
-            budget = Budget(options.limit, self._deadline)
-            is_plain = observer is None and schedule.order is None and not schedule.is_shuffled
-            machine = Machine(
-                self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
-                native=self._native if is_plain else None,
-            )
-            machine.run(self.progress)
+            self.machine.run(self.progress)
         except MemoryError as error:
             raise ExecutionError(
                 "the host does not have enough memory for this launch", "limit"
             ) from error
         except ExecutionError as error:
             failure = error
-            failure.seed = seed
+            failure.seed = self.seed
             if checker is not None:
                 checker.stopped(error)
         finally:
-            if observer is not None:
-                observer.ended()
+            if self.observer is not None:
+                self.observer.ended()
         findings: tuple[Finding, ...] = ()
         if checker is not None:
-            self._usages = checker.usages
-            findings = tuple(replace(one, seed=seed) for one in checker.findings)
+            findings = tuple(replace(one, seed=self.seed) for one in checker.findings)
         if failure is not None:
             failure.findings = findings
-        return Run(seed, findings, failure)
+        return Run(self.seed, findings, failure)
 
 
 def _workspace(memory: Memory) -> int:

@@ -200,13 +200,14 @@ class Collective(ABC):
 @dataclass(frozen=True, eq=False)
 class Provenance:
     """The instruction from which a step was made. `is_plain`: the step is that instruction, not a part of a
-    call or of a function's prologue or epilogue.
+    call or of a function's prologue or epilogue. `caller` is the call by which it was inlined.
     """
 
     node: nodes.Instruction
     function: Function
     operands: Operands
     is_plain: bool
+    caller: Provenance | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ of the block of rank r in its cluster lies from (r + 1) << 24 on.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -98,13 +99,16 @@ class Memory:
         """The heap, if it begins there."""
         return self._heap if self._heap is not None and self._heap.base == base else None
 
-    def snapshot(self) -> list[tuple[Bytes, Bytes]]:
-        """The writable buffers, each with a copy of its contents."""
-        return [(one.data, one.data.copy()) for one in self._buffers if one.data.flags.writeable]
+    @property
+    def allocations(self) -> Heap | None:
+        """A copy of the heap, without its memory."""
+        return deepcopy(self._heap)
 
-    def reset_heap(self) -> None:
-        """Nothing is allocated."""
-        if self._heap is not None:
+    def reset_heap(self, allocations: Heap | None = None) -> None:
+        """Only what this heap has is allocated."""
+        if allocations is not None:
+            self._heap = allocations
+        elif self._heap is not None:
             self._heap.reset()
 
     def find(self, address: int) -> Buffer | None:

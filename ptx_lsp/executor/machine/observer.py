@@ -74,6 +74,9 @@ class Observer:
     def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         """Called when a launch begins."""
 
+    def turn(self) -> None:
+        """Called between two turns of groups: no instruction is under way."""
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         """Called when the lanes `come` are at an instruction; the lanes `take`, whose guard is true, will
         execute it.
@@ -133,6 +136,10 @@ class Observers(Observer):
     def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         for one in self._observers:
             one.launched(shape, image, memory)
+
+    def turn(self) -> None:
+        for one in self._observers:
+            one.turn()
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         for one in self._observers:

@@ -50,6 +50,11 @@ class Operands:
         self.addresses = addresses
         self._instance = instance
 
+    @property
+    def declared(self) -> list[tuple[Register, list[int]]]:
+        """The registers of the function that instructions name, with the numbers of their components."""
+        return self.frame.declared(self._instance)
+
     def is_launched(self, variable: Variable) -> bool:
         """Whether a variable is a parameter of the kernel; others in `.param` belong to calls."""
         return self._instance == 0 and any(variable is one for one in self.function.launched)

@@ -42,6 +42,15 @@ class RegisterLayout:
             self._numbers[key] = self._add(array_type(symbol.type))
         return self._numbers[key]
 
+    def declared(self, instance: int) -> list[tuple[Register, list[int]]]:
+        """The registers of an instance that instructions name, each with the numbers of its components."""
+        symbols = {id(symbol): symbol for symbol in self._kept}
+        found: dict[int, list[int]] = {}
+        for (place, key, _), number in self._numbers.items():
+            if place == instance and isinstance(key, int):
+                found.setdefault(key, []).append(number)
+        return [(symbols[key], numbers) for key, numbers in found.items()]
+
     def hidden(self, name: str, dtype: DType, instance: int = -1) -> int:
         """The number of a register that no program names: of an instance, or common to all (-1)."""
         key = (instance, name, 0)

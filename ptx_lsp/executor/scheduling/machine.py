@@ -52,42 +52,55 @@ class Machine:
         self._schedule = Schedule() if schedule is None else schedule
         self._starts = ClusterQueue(shape, self._schedule, cancels=_cancels(blocks))
         self._runs: deque[Scheduler] = deque()
+        self._running: Scheduler | None = None
+        """The wave whose slice is under way."""
+        self._before = self._done = self._executed = 0
         self._slices = 0
         """How many there were since a wave began."""
         self._stuck: list[bytes] = []
         """The digests of memory of the last slices, in each of which a wave came to where it had been."""
 
     def run(self, progress: Progress | None = None) -> None:
-        """Runs every thread to its end. Raises ExecutionError if one fails.
+        """Runs every thread to its end, from where a copy of the machine was made. Raises ExecutionError if
+        one fails.
 
         A wave that takes long may wait for one that has not started, so another is started and they take
         turns.
         """
-        done = executed = 0
-        runs = self._runs
         with np.errstate(all="ignore"):
-            while True:
-                if self._is_time_for_another():
-                    self._start()
-                if not runs:
-                    return
-                run = runs.popleft()
-                if runs:
-                    run.forget()
-                before = run.wave.executed
-                self._budget.spent -= before
+            while (run := self._running or self._next()) is not None:
                 is_done = run.run_slice()
-                executed += run.wave.executed - before
+                self._running = None
+                spent = run.wave.executed - self._before
+                self._executed += spent
                 self._budget.spent += run.wave.executed
                 self._slices += 1
                 if is_done:
                     self._end(run)
-                    done += run.wave.shape[0]
+                    self._done += run.wave.shape[0]
                 else:
-                    runs.append(run)
+                    self._runs.append(run)
                     self._check(run)
                 if progress is not None:
-                    progress(done + self._starts.canceled, self._shape.blocks, executed)
+                    progress(self._done + self._starts.canceled, self._shape.blocks, self._executed)
+
+    @property
+    def schedulers(self) -> tuple[Scheduler, ...]:
+        """The schedulers of the waves that have begun, first that of the wave whose turn it is."""
+        return (*((self._running,) if self._running is not None else ()), *self._runs)
+
+    def _next(self) -> Scheduler | None:
+        """The wave whose slice begins; None if all have ended."""
+        if self._is_time_for_another():
+            self._start()
+        if not self._runs:
+            return None
+        run = self._running = self._runs.popleft()
+        if self._runs:
+            run.forget()
+        self._before = run.wave.executed
+        self._budget.spent -= self._before
+        return run
 
     def _is_time_for_another(self) -> bool:
         """Whether a wave is to begin: where the others wait for something, soon; else the later the more

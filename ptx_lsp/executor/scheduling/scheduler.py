@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +39,14 @@ _HASTENED = 0.125
 _TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is a deadlock
 
 
+class Position(NamedTuple):
+    """Lanes that are at an instruction, and why they wait there: "" if they do not."""
+
+    step: Step
+    lanes: Bools
+    waits: str
+
+
 class Scheduler(ConvergenceGroups):
     """Schedules the convergence groups of a wave."""
 
@@ -59,6 +69,8 @@ class Scheduler(ConvergenceGroups):
         self._livelock = LivelockDetector(blocks, wave, memory, self.executed)
         self.stuck: Stuck | None = None
         """Why the wave did not progress in its last slice."""
+        self._slice = self._used = 0
+        """The turns of the slice that is under way, and how many of them were taken."""
         self._idle = 0
         self._completed = 0
         self._in_vain = 0
@@ -74,14 +86,22 @@ class Scheduler(ConvergenceGroups):
 
     def run_slice(self) -> bool:
         """Executes blocks of instructions for a while; whether the wave has finished then."""
-        count, used = self._schedule.slice(), 0
-        self._idle, self.stuck = 0, None
-        while used < count:
+        if not self._slice:
+            self._slice, self._used = self._schedule.slice(), 0
+            self._idle, self.stuck = 0, None
+        is_done = self._take_turns()
+        self._slice = 0
+        return is_done
+
+    def _take_turns(self) -> bool:
+        while self._used < self._slice:
+            if self._observer is not None:
+                self._observer.turn()
             if not self.at:
                 if self._waiting():
                     raise self._deadlock()
                 return True
-            used += self._go_on(used)
+            self._used += self._go_on(self._used)
             self.stuck = self._livelock.stuck(self.at, self._held)
             if (self.stuck is not None and not self._completes()) or self._idle > _IDLE:
                 break
@@ -326,6 +346,18 @@ class Scheduler(ConvergenceGroups):
     def arrive(self, block: int, mask: Bools | None) -> None:
         self._held.discard(block)
         super().arrive(block, mask)
+
+    # -- what is there --------------------------------------------------------------------------
+
+    def positions(self) -> Iterator[Position]:
+        """Where the lanes are that have not ended, but for those whose instruction is under way."""
+        for what, party in self._waiting():
+            yield Position(party.step, party.lanes, what)
+        waiting = {party.onward: what for what, party in held(self.blocks, self.wave, self.at, self._held)}
+        for block, mask in self.at.items():
+            steps = self.blocks[block].steps
+            if steps:
+                yield Position(steps[0], self.wave.full_mask(mask), waiting.get(block, ""))
 
     # -- steps ----------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""`ptx-dap`: the debugger as a server of the debug adapter protocol."""

@@ -1,0 +1,82 @@
+"""Changes of registers and memory by the user."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptx_lsp.debug import values
+from ptx_lsp.debug.adapter.messages import RequestError
+from ptx_lsp.debug.adapter.session import Session
+from ptx_lsp.debug.expressions import ExpressionError
+from ptx_lsp.debug.groups import Frame, Group, row_of
+from ptx_lsp.debug.memory import MemoryView, Reference
+from ptx_lsp.executor.arithmetic.program import Array
+from ptx_lsp.executor.scheduling.machine import Machine
+
+
+def set_register(
+    session: Session, group: Group, frame: Frame, is_warp: bool, name: str, text: str
+) -> str:
+    """Gives a register a value: in the first lane of a group, or in all lanes of its warp. The new value as
+    text. Raises RequestError.
+    """
+    view, recording = session.stopped, session.recording
+    register = view.registers(frame, name)
+    if register is None or recording is None:
+        raise RequestError(f"`{name}` is not a register here")
+    number = register.number
+    if number is None:
+        raise RequestError(f"`{name}` has several elements; they cannot be changed")
+    try:
+        value = view.evaluate({"true": "1", "false": "0"}.get(text, text), group, frame)[0]
+    except ExpressionError as error:
+        raise RequestError(str(error)) from None
+    block = group.block
+    lanes = values.lanes_of(group, whole=is_warp) if is_warp else values.lanes_of(group)[:1]
+    within = lanes - group.row * group.wave.shape[1]
+    dtype = group.wave.registers[number].dtype
+    bits = as_bits(value, dtype)
+
+    def edit(machine: Machine) -> None:
+        for scheduler in machine.schedulers:
+            row = row_of(scheduler.wave, block)
+            if row is not None:
+                whole: Array = np.array(scheduler.wave.broadcast(scheduler.wave.registers[number]))
+                whole[row, within] = bits
+                scheduler.wave.registers[number] = whole
+
+    recording.change(edit)
+    return values.text(values.bits(group.wave, register, lanes[:1])[0], register.type, is_hex=session.is_hex)
+
+
+def as_bits(value: np.generic, dtype: np.dtype[np.generic]) -> Array:
+    """The bits of a value in a register; of a number with a fraction those of a float. Raises RequestError.
+    """
+    width = dtype.itemsize
+    if dtype == np.bool_:
+        return np.array(bool(value))
+    if value.dtype.kind != "f":
+        return np.array(int(value) & (1 << 8 * width) - 1, dtype)
+    if width not in (2, 4, 8):
+        raise RequestError(f"a register of {8 * width} bits holds no float")
+    return value.astype(f"f{width}").reshape(1).view(f"u{width}")[0]
+
+
+def write_memory(session: Session, place: Reference, data: bytes) -> int:
+    """Writes bytes; how many there was memory for. Raises RequestError."""
+    view, recording = session.stopped, session.recording
+    if recording is None:
+        raise RequestError("no kernel was launched")
+    room = view.memory.bytes_at(place)
+    if room is None:
+        return 0
+    if not room.flags.writeable:
+        raise RequestError(f"the memory at {place} is read-only")
+    launch = recording.launch
+
+    def edit(machine: Machine) -> None:
+        waves = tuple(one.wave for one in machine.schedulers)
+        MemoryView(launch.memory, launch.parameters, waves).write(place, data)
+
+    recording.change(edit)
+    return min(len(data), room.size)

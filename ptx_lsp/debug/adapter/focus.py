@@ -1,0 +1,79 @@
+"""The thread in focus, and the warp view: requests beyond the protocol.
+
+- `ptx/focus`: `{block: [x, y, z], thread: [x, y, z]}` puts a thread in focus; without arguments it only
+  answers with the one that is: `{threadId, block, thread, warp, lane}`.
+- `ptx/warpWatch`: `{frameId, expressions}` answers with the value of each expression in each lane of the
+  warp: `{lanes, active, rows: [{expression, values, error}]}`; without expressions, of all registers.
+"""
+
+from __future__ import annotations
+
+from ptx_lsp.debug import values
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
+from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.expressions import ExpressionError
+from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
+
+
+def focus(session: Session, given: Arguments) -> Json:
+    view = session.stopped
+    shape = view.launch.shape
+    if given.has("block") or given.has("thread"):
+        block, thread = session.focus
+        if given.has("block"):
+            block = _flat("block", given.sizes("block"), shape.grid)
+        if given.has("thread"):
+            thread = _flat("thread", given.sizes("thread"), shape.block)
+        if view.group_of(Lane(block, thread)) is None:
+            raise RequestError("this thread has not begun, or it has ended")
+        session.focus = Lane(block, thread)
+    block, thread = session.focus
+    group = view.group_of(session.focus)
+    return {
+        "threadId": group.number if group is not None else 0,
+        "block": list(index(block, shape.grid)), "thread": list(index(thread, shape.block)),
+        "warp": thread // WARP_SIZE, "lane": thread % WARP_SIZE,
+    }
+
+
+def _flat(what: str, given: tuple[int, ...], sizes: Dimensions) -> int:
+    x, y, z = (*given, 0, 0, 0)[:3]
+    if not given or not (0 <= x < sizes[0] and 0 <= y < sizes[1] and 0 <= z < sizes[2]):
+        raise RequestError(f"there is no {what} {','.join(map(str, given)) or 'with this number'}")
+    return (z * sizes[1] + y) * sizes[0] + x
+
+
+def warp_watch(session: Session, given: Arguments) -> Json:
+    view = session.stopped
+    if given.has("frameId"):
+        group, frame = session.references.framed(given.number("frameId"))
+    else:
+        found = view.group_of(session.focus)
+        if found is None:
+            raise RequestError("no thread is in focus")
+        group, frame = found, view.frames(found)[0]
+    names = given.texts("expressions") or [one.name for one in values.registers(frame)]
+    rows: list[Json] = [_row(session, group, frame, one) for one in names]
+    lanes = values.lanes_of(group, whole=True)
+    return {
+        "lanes": int(lanes.size), "active": [lane in group.lanes for lane in range(lanes.size)],
+        "name": group.name, "line": group.step.line, "rows": rows,
+    }
+
+
+def _row(session: Session, group: Group, frame: Frame, text: str) -> Object:
+    view = session.stopped
+    register = view.registers(frame, text)
+    if register is not None:
+        each = values.bits(group.wave, register, values.lanes_of(group, whole=True))
+        shown: list[Json] = [values.text(one, register.type) for one in each]
+        return {"expression": text, "type": register.type, "values": shown}
+    try:
+        column = view.evaluate(text, group, frame, whole=True)
+    except ExpressionError as error:
+        return {"expression": text, "values": [], "error": str(error)}
+    return {"expression": text, "values": [values.plain(one) for one in column]}
+
+
+HANDLERS: dict[str, Handler] = {"ptx/focus": focus, "ptx/warpWatch": warp_watch}

@@ -1,0 +1,248 @@
+"""Requests that look at a kernel which stands: threads, frames, variables, expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ptx_lsp.debug import values
+from ptx_lsp.debug.adapter.changes import set_register
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
+from ptx_lsp.debug.adapter.movement import chosen
+from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.expressions import ExpressionError
+from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.memory import Reference
+from ptx_lsp.debug.values import Named
+from ptx_lsp.executor.machine.errors import Finding
+
+_MOST_THREADS = 1024
+
+
+def threads(session: Session, given: Arguments) -> Json:
+    if session.view is None:
+        return {"threads": []}
+    found = list(session.view.groups.values())
+    focused = session.view.group_of(session.focus)
+    shown = found[:_MOST_THREADS]
+    if focused is not None and focused not in shown:
+        shown.append(focused)
+    listed: list[Json] = [
+        {"id": one.number, "name": one.name + (f", waits {one.waits}" if one.waits else "")} for one in shown
+    ]
+    return {"threads": listed or [{"id": 1, "name": "kernel"}]}
+
+
+def stack_trace(session: Session, given: Arguments) -> Json:
+    view = session.stopped
+    if not view.groups and given.number("threadId") == 1:
+        return {"stackFrames": [], "totalFrames": 0}
+    group = chosen(session, given)
+    found = view.frames(group)
+    first = given.number("startFrame")
+    count = given.number("levels") or len(found)
+    frames: list[Json] = [_frame(session, group, one) for one in found[first : first + count]]
+    return {"stackFrames": frames, "totalFrames": len(found)}
+
+
+def _frame(session: Session, group: Group, frame: Frame) -> Object:
+    made = session.program
+    assert made is not None
+    found: Object = {
+        "id": session.references.frame(group, frame), "name": frame.function or made.settings.entry,
+        "line": frame.line - 1 + session.first_line, "column": session.first_line,
+        "source": {"name": made.path.name, "path": str(made.path)},
+        "instructionPointerReference": str(frame.line),
+    }
+    if session.shows_source and frame.original is not None:
+        path = made.beside(frame.original.path)
+        found["line"] = frame.original.line - 1 + session.first_line
+        found["source"] = {"name": path.name, "path": str(path)}
+    return found
+
+
+def scopes(session: Session, given: Arguments) -> Json:
+    group, frame = session.references.framed(given.number("frameId"))
+    made: list[tuple[str, str, Callable[[], list[Object]], bool]] = [
+        ("Registers", "registers", partial(_registers, session, group, frame), True),
+        ("Warp", "", partial(_warp, session, group, frame), True),
+        ("Predicates", "", partial(_predicates, group, frame), False),
+        ("Special registers", "", partial(_specials, group), False),
+        ("Parameters", "arguments", partial(_memory, session, group, ".param"), False),
+        ("Shared", "", partial(_memory, session, group, ".shared"), False),
+        ("Local", "locals", partial(_memory, session, group, ".local"), False),
+        ("Global", "", partial(_global, session), False),
+        ("Waiting", "", partial(_waiting, session), False),
+        ("Findings", "", partial(_findings, session), False),
+    ]
+    found: list[Json] = []
+    for name, hint, children, is_set in made:
+        setter = partial(set_register, session, group, frame, name == "Warp") if is_set else None
+        scope: Object = {
+            "name": name, "variablesReference": session.references.variables(children, setter),
+            "expensive": False,
+        }
+        found.append({**scope, "presentationHint": hint} if hint else scope)
+    return {"scopes": found}
+
+
+def variables(session: Session, given: Arguments) -> Json:
+    _ = session.stopped
+    session.is_hex = given.inner("format").flag("hex")
+    found = session.references.children(given.number("variablesReference"))
+    first, count = given.number("start"), given.number("count")
+    shown: list[Json] = list(found[first : first + count] if count else found[first:])
+    return {"variables": shown}
+
+
+def set_variable(session: Session, given: Arguments) -> Json:
+    _ = session.stopped
+    change = session.references.setter(given.number("variablesReference"))
+    return {"value": change(given.text("name"), given.text("value"))}
+
+
+def _registers(session: Session, group: Group, frame: Frame) -> list[Object]:
+    lanes = values.lanes_of(group)[:1]
+    found: list[Object] = []
+    for one in values.registers(frame):
+        value = values.bits(group.wave, one, lanes)[0]
+        found.append(_variable(one.name, values.text(value, one.type, is_hex=session.is_hex), one.type))
+    return found
+
+
+def _warp(session: Session, group: Group, frame: Frame) -> list[Object]:
+    """Each register of the warp: one value where all lanes have it, else each lane's."""
+    found: list[Object] = []
+    for one in values.registers(frame):
+        shown = _column(session, group, one)
+        if len(set(shown)) == 1:
+            found.append(_variable(one.name, shown[0], one.type))
+            continue
+        reference = session.references.variables(partial(_lanes, shown, one.type))
+        text = ", ".join(shown[:_FEW]) + (", ..." if len(shown) > _FEW else "")
+        found.append({
+            **_variable(one.name, f"[{text}]", one.type), "variablesReference": reference,
+            "indexedVariables": len(shown),
+        })
+    return found
+
+
+def _column(session: Session, group: Group, one: Named) -> list[str]:
+    lanes = values.lanes_of(group, whole=True)
+    return [values.text(row, one.type, is_hex=session.is_hex) for row in values.bits(group.wave, one, lanes)]
+
+
+def _lanes(shown: list[str], type: str) -> list[Object]:
+    return [_variable(f"lane {lane}", text, type) for lane, text in enumerate(shown)]
+
+
+def _predicates(group: Group, frame: Frame) -> list[Object]:
+    lanes = values.lanes_of(group, whole=True)
+    found: list[Object] = []
+    for one in values.registers(frame):
+        if one.is_predicate:
+            mask = sum(bool(row[0]) << lane for lane, row in enumerate(values.bits(group.wave, one, lanes)))
+            found.append(_variable(one.name, f"{mask:#010x}", "mask"))
+    return found
+
+
+def _specials(group: Group) -> list[Object]:
+    return [_variable(name, str(value), "") for name, value in values.specials(group)]
+
+
+def _memory(session: Session, group: Group, space: str) -> list[Object]:
+    """The variables of a state space, with their first bytes."""
+    view = session.stopped
+    found: list[Object] = []
+    for one in view.launch.placed:
+        if one.space == space:
+            place = Reference(space.removeprefix("."), one.start, group.first)
+            data = view.memory.read(place, min(one.size, _SHOWN_BYTES))
+            more = " ..." if one.size > _SHOWN_BYTES else ""
+            found.append({
+                **_variable(one.name, data.hex(" ", 4) + more, f"{one.size} bytes"),
+                "memoryReference": str(place),
+            })
+    return found
+
+
+def _global(session: Session) -> list[Object]:
+    view = session.stopped
+    return [
+        {
+            **_variable(one.name, one.data[:_SHOWN_BYTES].tobytes().hex(" ", 4), f"{one.data.size} bytes"),
+            "memoryReference": str(Reference("global", one.base)),
+        }
+        for one in view.launch.buffers
+    ]
+
+
+def _waiting(session: Session) -> list[Object]:
+    """Who waits, for what."""
+    return [
+        _variable(one.name, f"{one.waits}, at line {one.step.line}", "")
+        for one in session.stopped.groups.values() if one.waits
+    ]
+
+
+def _findings(session: Session) -> list[Object]:
+    recording, problem = session.recording, session.stopped.stop.problem
+    found = () if recording is None else recording.findings
+    if isinstance(problem, Finding) and problem not in found:
+        found = (*found, problem)
+    return [_variable(f"line {one.line}", one.message, one.kind) for one in found]
+
+
+def _variable(name: str, text: str, type: str) -> Object:
+    found: Object = {"name": name, "value": text, "variablesReference": 0}
+    return {**found, "type": type} if type else found
+
+
+def evaluate(session: Session, given: Arguments) -> Json:
+    view = session.stopped
+    if given.has("frameId"):
+        group, frame = session.references.framed(given.number("frameId"))
+    else:
+        found = view.group_of(session.focus)
+        if found is None:
+            raise RequestError("no thread is in focus")
+        group, frame = found, view.frames(found)[0]
+    text = given.text("expression").strip()
+    is_hex = given.inner("format").flag("hex")
+    register = view.registers(frame, text)
+    if register is not None:
+        lanes = values.lanes_of(group)[:1]
+        shown = values.text(values.bits(group.wave, register, lanes)[0], register.type, is_hex=is_hex)
+        return {"result": shown, "type": register.type, "variablesReference": 0}
+    try:
+        column = view.evaluate(text, group, frame)
+    except ExpressionError as error:
+        raise RequestError(str(error)) from None
+    return {"result": values.plain(column[0]), "variablesReference": 0}
+
+
+def completions(session: Session, given: Arguments) -> Json:
+    view = session.stopped
+    group = view.group_of(session.focus)
+    if group is None:
+        return {"targets": []}
+    names = [one.name for one in values.registers(view.frames(group)[0])]
+    names += [*values.SPECIAL, *(one.name for one in view.launch.placed)]
+    text = given.text("text")[: max(0, given.number("column") - session.first_line)]
+    start = len(text.rstrip(_WORD))
+    typed = text[start:]
+    return {
+        "targets": [
+            {"label": name, "start": start, "length": len(typed)} for name in names if name.startswith(typed)
+        ]
+    }
+
+
+_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%."
+_FEW = 4
+_SHOWN_BYTES = 16
+
+HANDLERS: dict[str, Handler] = {
+    "threads": threads, "stackTrace": stack_trace, "scopes": scopes, "variables": variables,
+    "setVariable": set_variable, "evaluate": evaluate, "completions": completions,
+}

@@ -1,0 +1,107 @@
+"""Requests that begin and end a session."""
+
+from __future__ import annotations
+
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
+from ptx_lsp.debug.adapter.program import program
+from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.breakpoints import starts_of
+from ptx_lsp.debug.goals import AtEvent, Stop
+from ptx_lsp.debug.recording import Recording
+from ptx_lsp.debug.view import View
+
+FILTERS: dict[str, tuple[str, frozenset[str]]] = {
+    "race": ("Data races", frozenset((
+        "race", "missing-proxy-fence", "schedule-dependent", "early-arrival", "cp.async-not-waited",
+        "tcgen05-not-waited",
+    ))),
+    "uninitialised": ("Uninitialised values", frozenset(("uninitialized-register", "uninitialized-memory"))),
+    "out-of-bounds": ("Accesses out of bounds", frozenset(("out-of-bounds",))),
+    "divergence": ("Barriers in divergent code", frozenset((
+        "barrier-mismatch", "divergent-barrier", "divergent-warp", "membermask",
+    ))),
+    "other": ("Other findings", frozenset(("division-by-zero", "noreturn", "undescribed-callee"))),
+}
+"""Of what the checks find. A kernel that fails always stops."""
+
+
+def initialize(session: Session, given: Arguments) -> Json:
+    session.first_line = 0 if given.has("linesStartAt1") and not given.flag("linesStartAt1") else 1
+    filters: list[Json] = [
+        {"filter": name, "label": label, "default": True} for name, (label, _) in FILTERS.items()
+    ]
+    names = (
+        "supportsConfigurationDoneRequest", "supportsFunctionBreakpoints", "supportsConditionalBreakpoints",
+        "supportsHitConditionalBreakpoints", "supportsLogPoints", "supportsStepBack", "supportsSetVariable",
+        "supportsRestartRequest", "supportsCompletionsRequest",
+        "supportsValueFormattingOptions", "supportsExceptionInfoRequest", "supportsTerminateRequest",
+        "supportsDataBreakpoints", "supportsReadMemoryRequest", "supportsWriteMemoryRequest",
+        "supportsDisassembleRequest", "supportsSteppingGranularity", "supportsInstructionBreakpoints",
+        "supportsEvaluateForHovers", "supportsBreakpointLocationsRequest",
+    )
+    found: Object = dict.fromkeys(names, True)
+    return {**found, "exceptionBreakpointFilters": filters, "completionTriggerCharacters": ["%", "["]}
+
+
+def launch(session: Session, given: Arguments) -> Json:
+    if session.recording is not None:
+        raise RequestError("a kernel is launched already")
+    session.program = program(given)
+    session.stops_on_entry = given.flag("stopOnEntry")
+    session.shows_source = given.text("show") == "source"
+    if given.flag("noDebug"):
+        session.breakpoints.is_off = True
+    _record(session)
+    session.afterwards(lambda: session.channel.event("initialized"))
+    return None
+
+
+def _record(session: Session) -> None:
+    made = session.program
+    assert made is not None
+    recording = Recording(lambda observer: made.prepared(observer, session.from_kernel), made.settings.seed)
+    session.recording = recording
+    session.breakpoints.starts = starts_of(recording.launch.blocks)
+    session.view = View(recording.launch, None, recording.stop)
+
+
+def configuration_done(session: Session, given: Arguments) -> Json:
+    _begin(session)
+    return None
+
+
+def _begin(session: Session) -> None:
+    def go(recording: Recording) -> Stop:
+        if session.stops_on_entry:
+            return recording.go_on(AtEvent(1, "entry"))
+        return recording.go_on(session.breakpoints)
+
+    session.run(go)
+
+
+def restart(session: Session, given: Arguments) -> Json:
+    if session.program is None:
+        raise RequestError("no kernel was launched")
+    session.end()
+    session.breakpoints.forget()
+    _record(session)
+    _begin(session)
+    return None
+
+
+def disconnect(session: Session, given: Arguments) -> Json:
+    session.is_over = True
+    return None
+
+
+def terminate(session: Session, given: Arguments) -> Json:
+    session.end()
+    session.view = None
+    session.afterwards(lambda: session.channel.event("terminated"))
+    return None
+
+
+HANDLERS: dict[str, Handler] = {
+    "initialize": initialize, "launch": launch, "configurationDone": configuration_done, "restart": restart,
+    "disconnect": disconnect, "terminate": terminate,
+}

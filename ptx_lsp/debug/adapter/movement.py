@@ -1,0 +1,63 @@
+"""Requests that let the kernel go on, or back."""
+
+from __future__ import annotations
+
+from ptx_lsp.debug.adapter.messages import Arguments, Json, RequestError
+from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.goals import Goal, Several
+from ptx_lsp.debug.groups import Group
+from ptx_lsp.debug.stepping import StepGoal, StepKind
+
+
+def continue_(session: Session, given: Arguments) -> Json:
+    session.run(lambda recording: recording.go_on(session.breakpoints))
+    return {"allThreadsContinued": True}
+
+
+def reverse_continue(session: Session, given: Arguments) -> Json:
+    session.run(lambda recording: recording.go_back(session.breakpoints))
+    return None
+
+
+def _step(kind: StepKind) -> Handler:
+    def step(session: Session, given: Arguments) -> Json:
+        goal = _step_goal(session, given, kind)
+        session.run(lambda recording: recording.go_on(Several((goal, session.breakpoints))))
+        return None
+
+    return step
+
+
+def step_back(session: Session, given: Arguments) -> Json:
+    goal: Goal = _step_goal(session, given, "in")
+    session.run(lambda recording: recording.go_back(goal))
+    return None
+
+
+def _step_goal(session: Session, given: Arguments, kind: StepKind) -> StepGoal:
+    group = chosen(session, given)
+    view = session.stopped
+    session.focus = group.first
+    is_source = session.shows_source and given.text("granularity") != "instruction"
+    starts = session.breakpoints.starts
+    return StepGoal(group.first, kind, view.frames(group), view.launch.blocks, starts, is_source)
+
+
+def chosen(session: Session, given: Arguments) -> Group:
+    """The group that a request names. Raises RequestError."""
+    found = session.stopped.groups.get(given.number("threadId"))
+    if found is None:
+        raise RequestError(f"there is no thread {given.number('threadId')}: its lanes have ended or parted")
+    return found
+
+
+def pause(session: Session, given: Arguments) -> Json:
+    if session.recording is not None and session.view is None:
+        session.recording.pause()
+    return None
+
+
+HANDLERS: dict[str, Handler] = {
+    "continue": continue_, "reverseContinue": reverse_continue, "next": _step("over"), "stepIn": _step("in"),
+    "stepOut": _step("out"), "stepBack": step_back, "pause": pause,
+}

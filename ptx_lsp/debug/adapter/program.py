@@ -1,0 +1,148 @@
+"""The program of a debug session: its PTX, its launch, and the source that it was compiled from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from ptx_lsp.debug.adapter.messages import Arguments, RequestError
+from ptx_lsp.executor.launching.launch import LIMIT
+from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launching.object_specs import argument, bindings
+from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
+from ptx_lsp.executor.launching.specs import Array, SpecError
+from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.observer import Observer
+from ptx_lsp.model.directives.source_line import source_line
+from ptx_lsp.model.function import Function
+from ptx_lsp.model.module import Module
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of a launch request."""
+
+    path: Path
+    entry: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    cluster: tuple[int, ...] = ()
+    shared_bytes: int = 0
+    specs: tuple[str, ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
+    seed: int = 0
+    is_checked: bool = False
+
+
+@dataclass
+class Program:
+    """A file of PTX. Lines count from 1."""
+
+    path: Path
+    module: Module
+    settings: Settings
+    by_line: dict[int, str] = field(default_factory=dict[int, str])
+    """The functions by the lines of their instructions."""
+    sources: dict[str, dict[int, list[int]]] = field(default_factory=dict[str, dict[int, list[int]]])
+    """For each source file the lines of PTX that were made from each of its lines."""
+
+    def __post_init__(self) -> None:
+        source = self.module.document.source
+        for function in self.module.functions:
+            for node in function.body.instructions:
+                line = source.line_of(function.module.span(function.place(node)).start) + 1
+                self.by_line.setdefault(line, function.name)
+                original = source_line(function, node)
+                if original is not None:
+                    self.sources.setdefault(original.path, {}).setdefault(original.line, []).append(line)
+
+    def prepared(self, observer: Observer | None, console: Callable[[str], None]) -> PreparedLaunch:
+        """The launch. Raises RequestError if it is impossible."""
+        settings = self.settings
+        kernel = _kernel(self.module, settings.entry)
+        try:
+            arguments = [argument(spec, settings.seed, file=self._file) for spec in settings.specs]
+            options = LaunchOptions(
+                settings.grid, settings.block, arguments, settings.shared_bytes, LIMIT,
+                cluster=settings.cluster or None, check=settings.is_checked,
+                observers=() if observer is None else (observer,),
+                bind=bindings(settings.bound, settings.seed), console=console,
+            )
+            return PreparedLaunch(self.module, kernel, options, is_fine=settings.seed != 0)
+        except (SpecError, ExecutionError, OSError) as error:
+            raise RequestError(str(error)) from None
+
+    def line_text(self, line: int) -> str:
+        """A line of the PTX, without its indentation."""
+        return self.module.document.source.text.splitlines()[line - 1].strip()
+
+    def line_after(self, line: int) -> int | None:
+        """The first line from this one on that has an instruction."""
+        return min((one for one in self.by_line if one >= line), default=None)
+
+    def source_of(self, path: str) -> dict[int, list[int]] | None:
+        """The lines of PTX by those of a source file; None if `.file` does not name it."""
+        wanted = Path(path)
+        for name, lines in self.sources.items():
+            if name == path or Path(name).name == wanted.name:
+                return lines
+        return None
+
+    def beside(self, name: str) -> Path:
+        """The path of a source file; a relative one is looked for where the PTX is."""
+        path = Path(name)
+        return path if path.is_absolute() else self.path.parent / path
+
+    def _file(self, name: str) -> Array:
+        import numpy as np
+
+        found: object = np.load(self.path.parent / name, allow_pickle=False)
+        if not isinstance(found, np.ndarray):
+            raise SpecError(f"`@{name}` is not a single array")
+        return cast(Array, found)
+
+
+def program(given: Arguments) -> Program:
+    """The program of a launch request; what it leaves out is in a launch comment. Raises RequestError."""
+    path = Path(given.text("program")).expanduser()
+    if not given.text("program"):
+        raise RequestError("`program` is missing: the path of a PTX file")
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RequestError(f"cannot read `{path}`: {error.strerror}") from None
+    module = Module.parse(text + "\n")
+    return Program(path, module, _settings(given, path, module))
+
+
+def _settings(given: Arguments, path: Path, module: Module) -> Settings:
+    entry = given.text("entry")
+    comments = [one for one in launch_comments(module) if entry in ("", one.entry)]
+    comment = comments[0] if comments else None
+    if comment is not None and comment.problem and not given.has("args"):
+        raise RequestError(f"line {comment.line}: {comment.problem}")
+    grid, block = given.sizes("grid"), given.sizes("block")
+    if comment is None or comment.problem:
+        comment = LaunchComment(0, entry)
+    for key, size in (("grid", grid or comment.grid), ("block", block or comment.block)):
+        if not size:
+            raise RequestError(f"`{key}` is missing, and `{path.name}` has no launch comment with it")
+    return Settings(
+        path, entry or comment.entry, grid or comment.grid, block or comment.block,
+        given.sizes("cluster") or comment.cluster,
+        given.number("shared") if given.has("shared") else comment.shared_bytes,
+        tuple(given.texts("args")) if given.has("args") else comment.specs, comment.bound,
+        given.number("seed") if given.has("seed") else comment.seed, given.flag("check"),
+    )
+
+
+def _kernel(module: Module, entry: str) -> Function:
+    kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
+    names = ", ".join(f"`{one.name}`" for one in kernels) or "none"
+    for one in kernels:
+        if entry == one.name or (not entry and len(kernels) == 1):
+            return one
+    wanted = f"kernel `{entry}` does not exist" if entry else "`entry` is missing"
+    raise RequestError(f"{wanted}; the kernels are {names}")

@@ -1,0 +1,18 @@
+"""All requests that the debug adapter answers."""
+
+from __future__ import annotations
+
+from ptx_lsp.debug.adapter import bytes_and_code, focus, inspection, lifecycle, movement, stops
+from ptx_lsp.debug.adapter.messages import Channel
+from ptx_lsp.debug.adapter.session import Handler, Session
+
+HANDLERS: dict[str, Handler] = {
+    name: handler
+    for module in (lifecycle, stops, movement, inspection, bytes_and_code, focus)
+    for name, handler in module.HANDLERS.items()
+}
+
+
+def new_session(channel: Channel) -> Session:
+    """The session of a client."""
+    return Session(channel, HANDLERS)

@@ -1,0 +1,247 @@
+"""Breakpoints: at lines, functions and data, with conditions, hit counts and log messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.debug.expressions import ExpressionError
+from ptx_lsp.debug.goals import Goal, Hit, Moment
+from ptx_lsp.debug.groups import Lane, row_of
+from ptx_lsp.debug.memory import Reference
+from ptx_lsp.executor.machine.control import Block
+from ptx_lsp.executor.machine.errors import Finding
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.observer import MemoryEvent
+from ptx_lsp.executor.machine.wave import Wave
+
+Access: TypeAlias = Literal["read", "write", "readWrite"]
+Lanes: TypeAlias = npt.NDArray[np.int64]
+Holds: TypeAlias = Callable[[str, Moment], Lanes]
+"""The lanes of a moment for which a condition is true."""
+
+_EXPRESSION = re.compile(r"\{([^{}]*)\}")
+_COUNT = re.compile(r"\s*(==|=|>=|>|<=|<|%)?\s*(\d+)\s*$")
+_HELD: dict[str, Callable[[int, int], bool]] = {
+    "": lambda hits, count: hits >= count, "==": lambda hits, count: hits == count,
+    "=": lambda hits, count: hits == count, ">=": lambda hits, count: hits >= count,
+    ">": lambda hits, count: hits > count, "<=": lambda hits, count: hits <= count,
+    "<": lambda hits, count: hits < count, "%": lambda hits, count: not hits % max(count, 1),
+}
+
+
+@dataclass
+class Breakpoint:
+    """A breakpoint. `count` is a hit condition such as `>= 3`. With a `message` nothing stops, and the
+    message is printed, with the values of expressions in braces.
+    """
+
+    number: int
+    condition: str = ""
+    count: str = ""
+    message: str = ""
+    hits: set[int] = field(default_factory=set[int])
+    """The instructions before which it was hit, if hits are counted."""
+
+    def counted(self, event: int) -> bool:
+        """It is hit; whether often enough until then, also where the run repeats itself."""
+        found = _COUNT.match(self.count)
+        if found is None:
+            return True
+        self.hits.add(event)
+        return _HELD[found[1] or ""](sum(one <= event for one in self.hits), int(found[2]))
+
+
+def starts_of(blocks: tuple[Block, ...]) -> frozenset[int]:
+    """The first step of each instruction."""
+    found: dict[tuple[int, int], int] = {}
+    for block in blocks:
+        for step in block.steps:
+            if step.source is not None:
+                found.setdefault((id(step.source.node), id(step.source.operands)), id(step))
+    return frozenset(found.values())
+
+
+def is_count(text: str) -> bool:
+    """Whether a hit condition is valid."""
+    return _COUNT.match(text) is not None
+
+
+@dataclass
+class LineBreakpoint(Breakpoint):
+    """Before the instructions of a line of the PTX, or of several: those of a line of the source."""
+
+    lines: frozenset[int] = frozenset()
+
+
+@dataclass
+class DataBreakpoint(Breakpoint):
+    """After an access to memory, or a write of a register."""
+
+    access: Access = "write"
+    place: Reference | None = None
+    size: int = 1
+    register: tuple[int, Lane] | None = None
+    """The number of a register, and a thread whose warp is watched."""
+
+
+@dataclass
+class Breakpoints(Goal):
+    """All breakpoints. `log` receives messages of log points."""
+
+    holds: Holds
+    value: Callable[[str, Moment], str]
+    """The value of an expression at a moment, for the first lane."""
+    log: Callable[[str], None]
+    ignored: frozenset[str] = frozenset()
+    """The kinds of findings that do not stop the run."""
+    lines: dict[int, list[LineBreakpoint]] = field(default_factory=dict[int, list[LineBreakpoint]])
+    data: list[DataBreakpoint] = field(default_factory=list[DataBreakpoint])
+    _accessed: list[tuple[DataBreakpoint, str]] = field(default_factory=list[tuple[DataBreakpoint, str]])
+    _kept: dict[int, bytes] = field(default_factory=dict[int, bytes])
+
+    starts: frozenset[int] = frozenset()
+    """The steps (their ids) with which instructions begin; calls have several."""
+    is_off: bool = False
+    """Whether nothing stops the run."""
+    _by_owner: dict[str, list[LineBreakpoint]] = field(default_factory=dict[str, list[LineBreakpoint]])
+    _given: int = 0
+
+    def next_number(self) -> int:
+        """The number of a new breakpoint."""
+        self._given += 1
+        return self._given
+
+    def replace_lines(self, owner: str, breakpoints: list[LineBreakpoint]) -> None:
+        """Replaces those of a file, or of another owner."""
+        self._by_owner[owner] = breakpoints
+        lines: dict[int, list[LineBreakpoint]] = {}
+        for some in self._by_owner.values():
+            for one in some:
+                for line in one.lines:
+                    lines.setdefault(line, []).append(one)
+        self.lines = lines
+
+    def forget(self) -> None:
+        """Nothing was hit yet."""
+        self._kept.clear()
+        self._accessed.clear()
+        for one in (*self.data, *(one for some in self.lines.values() for one in some)):
+            one.hits.clear()
+
+    @property
+    def watches(self) -> bool:
+        return any(one.place is not None for one in self.data)
+
+    def reached(self, moment: Moment) -> Hit | None:
+        if self.is_off:
+            return None
+        found = self._data(moment)
+        if found is not None:
+            return found
+        hit: list[int] = []
+        lane: int | None = None
+        is_start = id(moment.step) in self.starts
+        for one in self.lines.get(moment.step.line, ()) if is_start else ():
+            lanes = self._lanes(one, moment)
+            if lanes is not None and self._is_hit(one, moment):
+                hit.append(one.number)
+                lane = int(lanes[0]) if lanes.size and lane is None else lane
+        return Hit("breakpoint", hits=tuple(hit), lane=lane) if hit else None
+
+    def ignores(self, finding: Finding) -> bool:
+        return self.is_off or finding.kind in self.ignored
+
+    def accessed(self, moment: Moment, access: MemoryEvent) -> None:
+        for one in self.data:
+            if one.place is not None and _uses(access, one.access) and _overlaps(one, moment.wave, access):
+                self._accessed.append((one, f"line {moment.step.line}: {moment.step.text}"))
+
+    def _lanes(self, one: Breakpoint, moment: Moment) -> Lanes | None:
+        """The lanes for which the condition of a breakpoint is true; empty without one, None if there are
+        none.
+        """
+        if not one.condition:
+            return np.zeros(0, np.int64)
+        try:
+            found = self.holds(one.condition, moment)
+        except ExpressionError as error:
+            self.log(f"breakpoint at line {moment.step.line}: {error}\n")
+            return None
+        return found if found.size else None
+
+    def _is_hit(self, one: Breakpoint, moment: Moment) -> bool:
+        if not one.counted(moment.event):
+            return False
+        if one.message:
+            self.log(_EXPRESSION.sub(lambda found: self._value(found[1], moment), one.message) + "\n")
+            return False
+        return True
+
+    def _value(self, text: str, moment: Moment) -> str:
+        try:
+            return self.value(text, moment)
+        except ExpressionError as error:
+            return f"<{error}>"
+
+    def _data(self, moment: Moment) -> Hit | None:
+        found, self._accessed = self._accessed, []
+        found += self._changed(moment.wave)
+        hit = [
+            (one, text) for one, text in found
+            if self._lanes(one, moment) is not None and self._is_hit(one, moment)
+        ]
+        if not hit:
+            return None
+        return Hit("data breakpoint", hit[0][1], tuple(one.number for one, _ in hit))
+
+    def _changed(self, wave: Wave) -> list[tuple[DataBreakpoint, str]]:
+        """The watched registers that have changed since the last instruction."""
+        changed: list[tuple[DataBreakpoint, str]] = []
+        for one in self.data:
+            if one.register is None:
+                continue
+            number, lane = one.register
+            row = row_of(wave, lane.block)
+            if row is not None:
+                first = lane.thread // WARP_SIZE * WARP_SIZE
+                now = wave.broadcast(wave.registers[number])[row, first : first + WARP_SIZE].tobytes()
+                if self._kept.get(one.number, now) != now:
+                    changed.append((one, "a watched register has changed"))
+                self._kept[one.number] = now
+        return changed
+
+
+def _uses(access: MemoryEvent, wanted: Access) -> bool:
+    is_write = access.use in ("write", "update", "begin", "land")
+    return wanted == "readWrite" or (wanted == "write") == is_write or access.use == "update"
+
+
+def _overlaps(one: DataBreakpoint, wave: Wave, access: MemoryEvent) -> bool:
+    """Whether some lane accesses a watched byte."""
+    place = one.place
+    assert place is not None
+    offsets = access.offsets.astype(np.int64)
+    if access.buffer is not None:
+        first = place.address - access.buffer.base
+        is_here = place.space in ("global", "const")
+    elif access.space.removeprefix(".") != place.space:
+        return False
+    else:
+        first, is_here = place.address + _row_start(place, wave), True
+    return is_here and bool(((offsets < first + one.size) & (offsets + access.size > first)).any())
+
+
+def _row_start(place: Reference, wave: Wave) -> int:
+    """Where, in the memory of all blocks or lanes of a wave, that of the owner begins."""
+    row = row_of(wave, place.owner.block)
+    if row is None:
+        return -(1 << 62)
+    if place.space == "shared":
+        return row * wave.shared.shape[1]
+    return (row * wave.shape[1] + place.owner.thread) * wave.local.shape[1]

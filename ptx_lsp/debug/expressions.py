@@ -1,0 +1,196 @@
+"""Expressions of conditions, watches and log messages, such as `%r5 + 1 == 3`.
+
+- `%r5`, `counter`, `%tid.x`: the register of each lane; `%r5@3`: that of lane 3 of the warp, for all lanes
+- `[%rd1]:f32`, `[buffer+4]:u8`, `[%rd1]:f32x4`: memory at a generic address; without a type `u32`
+- `shared[%r1]:f32`, `local[16]:u64`: memory at an address of a state space
+- numbers in decimal and hexadecimal, `0f3F800000` as in PTX, `1.5`
+- `+ - * / % << >> & | ^ ~ ! && || == != < <= > >=` and parentheses, as in C
+- `any(e)`, `all(e)`: whether it is true for some lane, or for each
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Column: TypeAlias = npt.NDArray[np.generic]
+"""A value for each lane."""
+
+
+class ExpressionError(ValueError):
+    """An invalid expression, or one that has no value here."""
+
+
+class Lookup(Protocol):
+    """Where values come from: each result has an element per lane."""
+
+    def name(self, name: str, lane: int | None) -> Column: ...
+    def memory(self, space: str, addresses: Column, type: str, count: int) -> Column: ...
+
+
+Node: TypeAlias = Callable[[Lookup], Column]
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+|\d+\.\d*(?:[eE][+-]?\d+)?|\d+)"
+    r"|(?P<name>[%$A-Za-z_][\w$]*(?:\.[xyzw]\b)?)|(?P<sign><<|>>|&&|\|\||[=!<>]=|[-+*/%&|^~!<>()@\[\]:]))"
+)
+_TYPE = re.compile(r"([usbf])(8|16|32|64)(?:x(\d+))?$")
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
+    ("*", "/", "%"),
+)
+
+
+def _divided(one: Column, other: Column) -> Column:
+    if np.issubdtype(one.dtype, np.floating) or np.issubdtype(other.dtype, np.floating):
+        return np.divide(one, other)
+    return np.where(other == 0, 0, np.floor_divide(one, np.where(other == 0, 1, other)))
+
+
+def _rest(one: Column, other: Column) -> Column:
+    return np.where(other == 0, one, np.remainder(one, np.where(other == 0, 1, other)))
+
+
+_BINARY: dict[str, Callable[..., Column]] = {
+    "||": np.logical_or, "&&": np.logical_and, "|": np.bitwise_or, "^": np.bitwise_xor, "&": np.bitwise_and,
+    "==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+    ">=": np.greater_equal, "<<": np.left_shift, ">>": np.right_shift, "+": np.add, "-": np.subtract,
+    "*": np.multiply, "/": _divided, "%": _rest,
+}
+_UNARY: dict[str, Callable[..., Column]] = {
+    "-": np.negative, "~": np.bitwise_not, "!": np.logical_not,
+}
+
+
+def parse(text: str) -> Node:
+    """The expression that a text is. Raises ExpressionError if it is none."""
+    parser = _Parser(text)
+    found = parser.binary(0)
+    if parser.next is not None:
+        raise ExpressionError(f"unexpected `{parser.next}` in `{text.strip()}`")
+    return found
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._tokens = list(_tokens(text))
+        self._text = text.strip()
+        self._at = 0
+
+    @property
+    def next(self) -> str | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def take(self, wanted: str | None = None) -> str:
+        found = self.next
+        if found is None or (wanted is not None and found != wanted):
+            what = f"`{wanted}`" if wanted else "an operand"
+            where = f"before `{found}`" if found else "at the end"
+            raise ExpressionError(f"expected {what} {where} in `{self._text}`")
+        self._at += 1
+        return found
+
+    def _after(self, noise: str) -> str:
+        """The next token, or the one after a word that may be left out."""
+        found = self.take()
+        return self.take() if found == noise else found
+
+    def binary(self, level: int) -> Node:
+        if level == len(_LEVELS):
+            return self.unary()
+        left = self.binary(level + 1)
+        while self.next in _LEVELS[level]:
+            left = _applied(_BINARY[self.take()], left, self.binary(level + 1))
+        return left
+
+    def unary(self) -> Node:
+        sign = self.next
+        if sign in _UNARY:
+            self.take()
+            apply, inner = _UNARY[sign], self.unary()
+            return lambda lookup: _checked(apply, inner(lookup))
+        return self.primary()
+
+    def primary(self) -> Node:
+        word = self.take()
+        if word == "(":
+            inner = self.binary(0)
+            self.take(")")
+            return inner
+        if word == "[":
+            return self.memory("")
+        if word[0].isdigit():
+            value = _number(word)
+            return lambda lookup: np.array([value])
+        if word in _BINARY or word in _UNARY or word in ")]@:":
+            raise ExpressionError(f"unexpected `{word}` in `{self._text}`")
+        if word in ("any", "all") and self.next == "(":
+            self.take()
+            inner = self.binary(0)
+            self.take(")")
+            together = np.any if word == "any" else np.all
+            return lambda lookup: np.array([bool(together(inner(lookup)))])
+        if self.next == "[":
+            self.take()
+            return self.memory(word)
+        if self.next == "@":
+            self.take()
+            lane = _number(self._after("lane"))
+            return lambda lookup: lookup.name(word, int(lane))
+        return lambda lookup: lookup.name(word, None)
+
+    def memory(self, space: str) -> Node:
+        address = self.binary(0)
+        self.take("]")
+        type, count = "u32", 1
+        if self.next == ":":
+            self.take()
+            written = self.take()
+            found = _TYPE.match(written)
+            if found is None:
+                raise ExpressionError(f"`{written}` is not a type; expected one like `u32`, `f32` or `f32x4`")
+            type, count = found[1] + found[2], int(found[3] or 1)
+        return lambda lookup: lookup.memory(space, address(lookup), type, count)
+
+
+def _tokens(text: str) -> list[str]:
+    found: list[str] = []
+    at = 0
+    text = text.rstrip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ExpressionError(f"unexpected `{text[at:].strip()[:1]}` in `{text.strip()}`")
+        found.append(match[match.lastgroup or 0])
+        at = match.end()
+    if not found:
+        raise ExpressionError("the expression is empty")
+    return found
+
+
+def _number(word: str) -> int | float:
+    try:
+        if word[:2] in ("0f", "0F"):
+            return float(struct.unpack(">f", bytes.fromhex(word[2:]))[0])
+        if word[:2] in ("0d", "0D"):
+            return float(struct.unpack(">d", bytes.fromhex(word[2:]))[0])
+        return float(word) if "." in word else int(word, 0)
+    except ValueError:
+        raise ExpressionError(f"`{word}` is not a number") from None
+
+
+def _applied(apply: Callable[[Column, Column], Column], left: Node, right: Node) -> Node:
+    return lambda lookup: _checked(apply, left(lookup), right(lookup))
+
+
+def _checked(apply: Callable[..., Column], *values: Column) -> Column:
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(apply(*values))
+    except TypeError:
+        raise ExpressionError("this operation needs whole numbers") from None

@@ -1,0 +1,142 @@
+"""Goals of a run, at which it stops: `Goal`. Each sees every instruction before it is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.observer import MemoryEvent
+from ptx_lsp.executor.machine.wave import Wave
+
+Reason = Literal[
+    "entry", "step", "goto", "pause", "breakpoint", "data breakpoint", "exception", "start", "end"
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """An instruction that is about to be executed: the `event`-th of the run, counted from 1, for the lanes
+    that have reached it (`arrived`), of which those whose guard is true execute it (`active`).
+    """
+
+    event: int
+    wave: Wave
+    step: Step
+    arrived: Bools | None
+    active: Bools | None
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Where a run stands, and why: `moment` is None before the first instruction and after the end.
+
+    `hits` are the numbers of the breakpoints that were hit. `problem` is what the checks found, or the error
+    by which the run failed.
+    """
+
+    reason: Reason
+    event: int
+    moment: Moment | None = None
+    text: str = ""
+    hits: tuple[int, ...] = ()
+    lane: int | None = None
+    """The lane of the wave (flat) that it is about; None for the first of the moment."""
+    problem: Finding | ExecutionError | None = None
+
+
+@dataclass
+class Hit:
+    """Why a goal stops here."""
+
+    reason: Reason
+    text: str = ""
+    hits: tuple[int, ...] = ()
+    lane: int | None = None
+
+
+class Goal:
+    """Decides where to stop."""
+
+    @property
+    def watches(self) -> bool:
+        """Whether it is to see accesses to memory."""
+        return False
+
+    def reached(self, moment: Moment) -> Hit | None:
+        """Why to stop before an instruction; None to go on."""
+        return None
+
+    def accessed(self, moment: Moment, access: MemoryEvent) -> None:
+        """The instruction of the moment accesses memory."""
+
+    def ignores(self, finding: Finding) -> bool:
+        """Whether to go on where the checks find something."""
+        return False
+
+
+@dataclass
+class AtEvent(Goal):
+    """Stops before an instruction with a known number."""
+
+    event: int
+    reason: Reason = "step"
+
+    def reached(self, moment: Moment) -> Hit | None:
+        return Hit(self.reason) if moment.event >= self.event else None
+
+    def ignores(self, finding: Finding) -> bool:
+        return True
+
+
+@dataclass
+class Several(Goal):
+    """Stops where one of several goals does."""
+
+    goals: Sequence[Goal]
+
+    @property
+    def watches(self) -> bool:
+        return any(goal.watches for goal in self.goals)
+
+    def reached(self, moment: Moment) -> Hit | None:
+        found = [hit for goal in self.goals if (hit := goal.reached(moment)) is not None]
+        return found[0] if found else None
+
+    def accessed(self, moment: Moment, access: MemoryEvent) -> None:
+        for goal in self.goals:
+            goal.accessed(moment, access)
+
+    def ignores(self, finding: Finding) -> bool:
+        return any(goal.ignores(finding) for goal in self.goals)
+
+
+@dataclass
+class LastBefore(Goal):
+    """Does not stop before an instruction with a known number, but remembers where a goal would have."""
+
+    goal: Goal
+    end: int
+    """The number of that instruction."""
+    found: tuple[int, Hit] | None = field(default=None)
+
+    @property
+    def watches(self) -> bool:
+        return self.goal.watches
+
+    def reached(self, moment: Moment) -> Hit | None:
+        if moment.event >= self.end:
+            return Hit("goto")
+        hit = self.goal.reached(moment)
+        if hit is not None:
+            self.found = moment.event, hit
+        return None
+
+    def accessed(self, moment: Moment, access: MemoryEvent) -> None:
+        self.goal.accessed(moment, access)
+
+    def ignores(self, finding: Finding) -> bool:
+        return True

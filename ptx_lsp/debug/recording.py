@@ -1,0 +1,309 @@
+"""A run that stops, goes on, and goes back.
+
+1. The run takes place in a thread of its own, which waits while the run stands. Whoever debugs looks at it
+   meanwhile.
+2. Instructions are counted. A run is deterministic, so the number of an instruction names a moment.
+3. Between instructions, copies of the state are made now and then (`snapshot.py`). To go back is to restore
+   the last copy before that moment, and to run on from there. Copies share what is the same in them. When
+   they need more memory than is granted, every other one is given up.
+4. Kernels print once, however often a part of the run is repeated.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import TypeAlias, cast
+
+from ptx_lsp.debug.goals import AtEvent, Goal, Hit, LastBefore, Moment, Reason, Stop
+from ptx_lsp.debug.snapshot import Copier, Snapshot
+from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.check.checker import Checker
+from ptx_lsp.executor.launching.prepared_launch import Execution, PreparedLaunch
+from ptx_lsp.executor.machine.control import Step
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.heap import Heap
+from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.machine import Machine
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+
+MOST_BYTES = 1 << 28
+_LEAST_SECONDS = 0.05
+_FEWEST = 3
+_SHARE = 4
+"""Copies are made so seldom that they take at most a share of the time."""
+
+
+Edit: TypeAlias = Callable[[Machine], None]
+"""A change of the state of a run."""
+
+
+class _Left(BaseException):
+    """The run is given up, to go on from another moment."""
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What the run is to do: go on, from a copy if there is one, until a goal is reached."""
+
+    goal: Goal
+    copied: int | None = None
+    is_end: bool = False
+
+
+class Recording:
+    """One run of a launch, that goes forwards and backwards in time."""
+
+    def __init__(
+        self, make: Callable[[Observer], PreparedLaunch], seed: int = 0, most_bytes: int = MOST_BYTES
+    ) -> None:
+        """`make` prepares the launch, with an observer that it is to have."""
+        self._recorder = _Recorder(self)
+        self.launch = make(self._recorder)
+        self._seed = seed
+        self._copier = Copier((*self.launch.fixed, self._recorder, self), self.launch.written)
+        self.most_bytes = most_bytes
+        self._copies: list[tuple[int, Snapshot]] = []
+        self._orders: SimpleQueue[_Order] = SimpleQueue()
+        self._stops: SimpleQueue[Stop | BaseException] = SimpleQueue()
+        self._execution: Execution | None = None
+        self._edits: dict[int, list[Edit]] = {}
+        self.stop = Stop("start", 0)
+        self.is_over = False
+        """Whether the kernel has ended or failed: then it can only go back."""
+        self._thread = threading.Thread(target=self._work, name="debuggee", daemon=True)
+        self._thread.start()
+
+    @property
+    def machine(self) -> Machine | None:
+        """The state of the run, while it stands."""
+        return None if self._execution is None else self._execution.machine
+
+    @property
+    def copied_bytes(self) -> int:
+        """The memory that copies take."""
+        return self._copier.size
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings of the checks until now."""
+        checker = None if self._execution is None else self._execution.checker
+        return () if checker is None else checker.findings
+
+    def go_on(self, goal: Goal) -> Stop:
+        """Runs until a goal is reached, the checks find something, the kernel fails or ends."""
+        if self.is_over:
+            self.stop = replace(self.stop, reason="end")
+            return self.stop
+        return self._ordered(_Order(goal))
+
+    def go_to(self, event: int, reason: Reason = "goto") -> Stop:
+        """Runs to a moment, before or after this one."""
+        if event <= self.stop.event or self.is_over:
+            return self._ordered(_Order(AtEvent(event, reason), self._before(event)))
+        return self._ordered(_Order(AtEvent(event, reason)))
+
+    def go_back(self, goal: Goal) -> Stop:
+        """To the last moment before this one at which a goal is reached; to the first if there is none."""
+        end = self.stop.event + (self.stop.reason == "end")
+        while end > 1:
+            number = self._before(end - 1)
+            searched = LastBefore(goal, end)
+            self._ordered(_Order(searched, number), is_search=True)
+            if searched.found is not None:
+                event, hit = searched.found
+                found = self.go_to(event)
+                self.stop = Stop(hit.reason, event, found.moment, hit.text, hit.hits, hit.lane)
+                return self.stop
+            end = max(1, self._copies[number][0] + 1)
+        return self.go_to(1, "entry")
+
+    def change(self, edit: Edit) -> None:
+        """Changes the state of the run, which stands before an instruction. What came after is forgotten.
+        Where the run goes back and comes here again, it is changed again.
+        """
+        machine = self.machine
+        assert machine is not None
+        edit(machine)
+        event = self.stop.event
+        self._recorder.changed(event)
+        self._edits = {at: edits for at, edits in self._edits.items() if at <= event}
+        self._edits.setdefault(event, []).append(edit)
+        self._copies = [one for one in self._copies if one[0] < event]
+        self._copier.keep(one for _, one in self._copies)
+
+    def edit(self, event: int) -> None:
+        """Repeats the changes that were made before an instruction."""
+        machine = self.machine
+        for edit in self._edits.get(event, ()):
+            assert machine is not None
+            edit(machine)
+
+    @property
+    def is_repeating(self) -> bool:
+        """Whether the run is where it was before."""
+        return self._recorder.is_repeating
+
+    def pause(self) -> None:
+        """Stops the run, which goes on in another thread, at the next instruction."""
+        self._recorder.is_interrupted = True
+
+    def close(self) -> None:
+        """Ends the run."""
+        self._orders.put(_Order(Goal(), is_end=True))
+        self._thread.join()
+
+    # -- orders -----------------------------------------------------------------------------------
+
+    def _ordered(self, order: _Order, *, is_search: bool = False) -> Stop:
+        self._orders.put(order)
+        found = self._stops.get()
+        if isinstance(found, BaseException):
+            raise found
+        problem = found.problem
+        if isinstance(problem, Finding) and not is_search and not self.is_over:
+            found = self._ordered(_Order(AtEvent(found.event, "exception"), self._before(found.event)))
+            found = Stop("exception", found.event, found.moment, problem.message, problem=problem)
+        self.stop = found
+        return found
+
+    def _before(self, event: int) -> int:
+        """The number of the last copy from which the moment can be reached."""
+        return max(0, bisect_right(self._copies, event - 1, key=lambda one: one[0]) - 1)
+
+    def _work(self) -> None:
+        order = self._orders.get()
+        while not order.is_end:
+            try:
+                order = self._run(order)
+            except BaseException as error:  # the debugger reports it
+                self._stops.put(error)
+                order = self._orders.get()
+
+    def _run(self, order: _Order) -> _Order:
+        """Carries out an order, and others that follow; the one that needs another state."""
+        recorder = self._recorder
+        execution = self._execution = self._begun(order)
+        recorder.goal = order.goal
+        recorder.order = None
+        try:
+            run = execution.run()
+        except _Left:
+            assert recorder.order is not None
+            return recorder.order
+        recorder.complete()
+        problem = run.error or next(iter(run.findings[recorder.found :]), None)
+        if problem is not None:
+            text = str(problem) if isinstance(problem, ExecutionError) else problem.message
+            self.stop = Stop("exception", recorder.event, recorder.moment, text, problem=problem)
+        else:
+            self.stop = Stop("end", recorder.event)
+        self.is_over = True
+        self._stops.put(self.stop)
+        return self._orders.get()
+
+    def _begun(self, order: _Order) -> Execution:
+        recorder = self._recorder
+        self.is_over = False
+        if order.copied is None or not self._copies:
+            recorder.event = 0
+            execution = self.launch.begin(Schedule(self._seed))
+        else:
+            recorder.event, copied = self._copies[order.copied]
+            state = cast("tuple[Machine, Checker | None, Heap | None]", self._copier.restore(copied))
+            execution = self.launch.resumed(*state, self._seed)
+        recorder.begin(execution.checker)
+        return execution
+
+    def halted(self, stop: Stop) -> Goal:
+        """The run stands until there is another order: its goal. Raises if that needs another state."""
+        self._stops.put(stop)
+        order = self._orders.get()
+        if order.copied is None and not order.is_end:
+            return order.goal
+        self._recorder.order = order
+        raise _Left
+
+    def copy(self, event: int) -> None:
+        """Keeps a copy of the state before an instruction."""
+        execution = self._execution
+        at = bisect_right(self._copies, event, key=lambda one: one[0])
+        if execution is None or (at and self._copies[at - 1][0] == event):
+            return
+        state = execution.machine, execution.checker, self.launch.allocations
+        self._copies.insert(at, (event, self._copier.copy(state)))
+        if self._copier.size > self.most_bytes and len(self._copies) > _FEWEST:
+            self._copies = self._copies[:-1:2] + self._copies[-1:]
+            self._copier.keep(one for _, one in self._copies)
+
+
+class _Recorder(Observer):
+    """Counts the instructions of a run, and stops it."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self.goal = Goal()
+        self.order: _Order | None = None
+        self.is_interrupted = self.is_repeating = False
+        self.event = 0
+        self.moment: Moment | None = None
+        self._latest = 0
+        """The last instruction that was ever completed."""
+        self._checker: Checker | None = None
+        self.found = 0
+        """How much of what the checks found was reported."""
+        self._copied = -math.inf
+        self._interval = _LEAST_SECONDS
+
+    def begin(self, checker: Checker | None) -> None:
+        """A run begins, from the start or from a copy."""
+        self.moment, self._checker = None, checker
+        self.found = 0 if checker is None else checker.count
+
+    def complete(self) -> None:
+        """The present instruction is completed."""
+        self._latest = max(self._latest, self.event)
+
+    def changed(self, event: int) -> None:
+        """What comes from an instruction on is new."""
+        self._latest = min(self._latest, event - 1)
+
+    def turn(self) -> None:
+        begin = time.monotonic()
+        if begin - self._copied >= self._interval or not self.event:
+            self._recording.copy(self.event)
+            self._copied = end = time.monotonic()
+            self._interval = max(_LEAST_SECONDS, _SHARE * (end - begin))
+
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
+        if self._checker is not None and self._checker.count > self.found:
+            self._report(self._checker)
+        self.complete()
+        self.event += 1
+        self.is_repeating = self.event <= self._latest
+        self._recording.edit(self.event)
+        moment = self.moment = Moment(self.event, wave, step, arrived, active)
+        hit = self.goal.reached(moment)
+        if hit is None and self.is_interrupted:
+            hit = Hit("pause")
+        if hit is not None:
+            self.is_interrupted = False
+            stop = Stop(hit.reason, self.event, moment, hit.text, hit.hits, hit.lane)
+            self.goal = self._recording.halted(stop)
+
+    def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
+        if self.goal.watches and self.moment is not None:
+            self.goal.accessed(self.moment, access)
+
+    def _report(self, checker: Checker) -> None:
+        """The last instruction made the checks find something."""
+        found = checker.findings[self.found]
+        self.found += 1
+        if not self.goal.ignores(found):
+            self.goal = self._recording.halted(Stop("exception", self.event, self.moment, problem=found))

@@ -1,0 +1,50 @@
+"""Steps of a group of lanes: to its next instruction, over calls, out of a function, or to another line of
+the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ptx_lsp.debug.goals import Goal, Hit, Moment
+from ptx_lsp.debug.groups import Frame, Lane, frames_at, has_ended
+from ptx_lsp.executor.machine.control import Block
+
+StepKind: TypeAlias = Literal["in", "over", "out"]
+
+
+@dataclass
+class StepGoal(Goal):
+    """Stops when a thread, and the lanes with it, has reached another place than `start`, the frames from
+    which it steps; or when it has ended. What it waits for goes on meanwhile.
+    """
+
+    lane: Lane
+    kind: StepKind
+    start: list[Frame]
+    blocks: tuple[Block, ...]
+    starts: frozenset[int]
+    """The steps (their ids) with which instructions begin."""
+    is_source: bool = False
+    """Whether the step ends at another line of the source, not of the PTX."""
+
+    def reached(self, moment: Moment) -> Hit | None:
+        found = frames_at(moment, self.lane, self.blocks)
+        if found is None:
+            return Hit("step") if has_ended(moment, self.lane) else None
+        if id(moment.step) not in self.starts:
+            return None
+        depth = len(found) - len(self.start)
+        if depth > 0 and self.kind != "in":
+            return None
+        if depth == 0 and (self.kind == "out" or self._is_same(found[0])):
+            return None
+        if self.is_source and found[0].original is None:
+            return None
+        return Hit("step")
+
+    def _is_same(self, frame: Frame) -> bool:
+        """Whether the thread is still at the line where the step began."""
+        original = self.start[0].original
+        return self.is_source and original is not None and frame.original == original

@@ -1,0 +1,155 @@
+"""A run while it stands: its groups of lanes, their frames, and what expressions are worth there."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ptx_lsp.debug import values
+from ptx_lsp.debug.expressions import Column, ExpressionError, parse
+from ptx_lsp.debug.goals import Moment, Stop
+from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, frames, frames_at, groups, lane_at
+from ptx_lsp.debug.memory import NAMES, MemoryView, Reference
+from ptx_lsp.debug.values import Lanes, Named
+from ptx_lsp.executor.launching.prepared_launch import PreparedLaunch
+from ptx_lsp.executor.machine.address_resolution import WINDOWS
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.special_registers import special_register_value
+from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.machine import Machine
+
+_FORMATS = {"s": "<i", "u": "<u", "b": "<u", "f": "<f"}
+
+
+class View:
+    """The state of a run at a stop."""
+
+    def __init__(self, launch: PreparedLaunch, machine: Machine | None, stop: Stop) -> None:
+        self.launch = launch
+        self._machine = machine
+        self.stop = stop
+
+    @cached_property
+    def groups(self) -> dict[int, Group]:
+        """The groups of lanes by their numbers, the one whose turn it is first."""
+        if self._machine is None:
+            return {}
+        return {one.number: one for one in groups(self._machine, self.stop.moment)}
+
+    @cached_property
+    def memory(self) -> MemoryView:
+        waves = () if self._machine is None else tuple(one.wave for one in self._machine.schedulers)
+        return MemoryView(self.launch.memory, self.launch.parameters, waves)
+
+    def group_of(self, lane: Lane) -> Group | None:
+        """The group of a thread; None if its block has not begun, or it has ended."""
+        warp, within = divmod(lane.thread, WARP_SIZE)
+        for one in self.groups.values():
+            if one.block == lane.block and one.warp == warp and within in one.lanes:
+                return one
+        return None
+
+    def frames(self, group: Group) -> list[Frame]:
+        """The calls of a group, the innermost first."""
+        return frames(group, self.launch.blocks)
+
+    def evaluate(self, text: str, group: Group, frame: Frame, *, whole: bool = False) -> Column:
+        """The value of an expression for each lane of a group, or with `whole` of its warp. Raises
+        ExpressionError.
+        """
+        lanes = values.lanes_of(group, whole=whole)
+        found = parse(text)(LaneValues(self, group.wave, lanes, frame))
+        return np.broadcast_to(found, (lanes.size, *found.shape[1:]))
+
+    def registers(self, frame: Frame, name: str) -> Named | None:
+        """A register of a frame's function."""
+        return next((one for one in values.registers(frame) if one.name == name), None)
+
+    def variable(self, name: str) -> tuple[str, int, int] | None:
+        """The state space, the address and the size of a variable of the launch."""
+        for one in self.launch.placed:
+            if one.name == name:
+                return one.space.removeprefix("."), one.start, one.size
+        return next(
+            (("global", one.base, one.data.size) for one in self.launch.buffers if one.name == name), None
+        )
+
+
+class LaneValues:
+    """Names and memory as some lanes of a wave see them, in a frame."""
+
+    def __init__(self, view: View, wave: Wave, lanes: Lanes, frame: Frame) -> None:
+        self._view, self._wave, self._lanes, self._frame = view, wave, lanes, frame
+
+    def name(self, name: str, lane: int | None) -> Column:
+        """A register, a special register, or the generic address of a variable."""
+        lanes = self._lanes if lane is None else self._lanes // WARP_SIZE * WARP_SIZE + lane
+        if lane is not None and not 0 <= lane < WARP_SIZE:
+            raise ExpressionError(f"a warp has no lane {lane}")
+        whole, _, component = name.partition(".")
+        register = self._view.registers(self._frame, name) or self._view.registers(self._frame, whole)
+        if register is not None:
+            at = "xyzw".find(component) if component else 0
+            if not 0 <= at < len(register.numbers):
+                raise ExpressionError(f"`{whole}` has no element `{component}`")
+            column = self._wave.registers[register.numbers[at]]
+            return _typed(self._wave.broadcast(column).reshape(-1)[lanes], register.type)
+        if name.startswith("%") and name in values.SPECIAL:
+            value = special_register_value(self._wave, name)
+            return self._wave.broadcast(value).reshape(-1)[lanes].astype(np.int64)
+        variable = self._view.variable(name)
+        if variable is None:
+            raise ExpressionError(f"`{name}` is neither a register nor a variable here")
+        space, address, _ = variable
+        return np.full(lanes.size, address + WINDOWS.get(NAMES[space], 0))
+
+    def memory(self, space: str, addresses: Column, type: str, count: int) -> Column:
+        """Values in memory: with several of them an array of two dimensions."""
+        if space and space not in NAMES:
+            raise ExpressionError(f"`{space}` is not a state space; expected one of {', '.join(NAMES)}")
+        size = int(type[1:]) // 8
+        dtype = np.dtype(f"{_FORMATS[type[0]]}{size}")
+        found: list[npt.NDArray[np.generic]] = []
+        each = np.broadcast_to(addresses, self._lanes.shape).astype(np.int64).tolist()
+        for lane, address in zip(self._lanes.tolist(), each, strict=True):
+            owner, number = lane_at(self._wave, lane), address & (1 << 64) - 1
+            place = Reference(space, number, owner) if space else self._view.memory.generic(number, owner)
+            data = self._view.memory.read(place, size * count)
+            if len(data) < size * count:
+                raise ExpressionError(f"there is no memory at {number:#x}")
+            found.append(np.frombuffer(data, dtype))
+        whole = np.array(found)
+        wide = whole.astype(np.float64 if type[0] == "f" else np.int64)
+        return wide[:, 0] if count == 1 else wide
+
+
+def holds(view: View, text: str, moment: Moment) -> Lanes:
+    """The lanes of a moment for which a condition is true. Raises ExpressionError."""
+    lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))
+    found = parse(text)(_at(view, moment, lanes))
+    return lanes[np.broadcast_to(found.astype(np.bool_), lanes.shape)]
+
+
+def value_at(view: View, text: str, moment: Moment) -> str:
+    """The value of an expression for the first lane of a moment. Raises ExpressionError."""
+    lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))[:1]
+    return values.plain(parse(text)(_at(view, moment, lanes))[0])
+
+
+def _at(view: View, moment: Moment, lanes: Lanes) -> LaneValues:
+    found = frames_at(moment, first_lane(moment), view.launch.blocks)
+    return LaneValues(view, moment.wave, lanes, found[0] if found else Frame("", 0, None, None))
+
+
+def _typed(bits: npt.NDArray[np.generic], type: str) -> Column:
+    """Values of a register: floats as such, else whole numbers."""
+    width = 8 * bits.dtype.itemsize
+    if bits.dtype == np.bool_:
+        return bits
+    if type in (".f16", ".f32", ".f64"):
+        return bits.view(f"f{width // 8}").astype(np.float64)
+    if type.startswith(".s"):
+        return bits.view(f"i{width // 8}").astype(np.int64)
+    return bits.astype(np.int64)
