@@ -252,3 +252,32 @@ def test_text_of_one_line() -> None:
     value: Value = np.zeros(1, np.uint32)
     launch(_kernel().replace("\n", " "), entry="k", grid=1, block=1, args=[1, 2.0, value])
     assert value[0] == 1
+
+
+STRUCTURE = """.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .align 8 .b8 values[32]) {
+.reg .b64 %rd<3>; .reg .b32 %r<3>; .reg .b16 %h;
+ld.param.u64 %rd1, [values];
+ld.param.u16 %h, [values+8];
+ld.param.u64 %rd2, [values+16];
+ld.param.u32 %r1, [values+24];
+cvt.u32.u16 %r2, %h;
+st.global.u32 [%rd1], %r1;
+st.global.u32 [%rd2], %r2;
+ret;
+}
+"""
+
+
+def test_structures_with_pointers() -> None:
+    first, second = np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+    structure = (first, np.uint16(7), (second, np.uint32(9)))
+    launch(STRUCTURE, entry="k", grid=1, block=1, args=[structure])
+    assert (first[0], second[0]) == (9, 7)
+    with pytest.raises(ExecutionError, match="argument 0 has 16 bytes, but `values` has 32"):
+        launch(STRUCTURE, entry="k", grid=1, block=1, args=[(first, np.uint16(7))])
+    wrong = cast(Value, (first, 7))
+    with pytest.raises(ExecutionError, match=r"argument 0\[1\] is of type `int`"):
+        launch(STRUCTURE, entry="k", grid=1, block=1, args=[wrong])

@@ -55,7 +55,8 @@ def launch(
     container: `libfoo.so!3:sm_90`.
 
     Arrays are device buffers, passed as addresses of 64 bits, or of 32 for a parameter of 4 bytes; they hold
-    the results afterwards. NumPy scalars and Python numbers are passed by value, `bytes` as a structure.
+    the results afterwards. NumPy scalars and Python numbers are passed by value; a structure is
+    `bytes`, or a tuple of its members (arrays, NumPy scalars, tuples), which are placed as in C.
     `shared_bytes` is the dynamic shared memory of a block, `cluster` the blocks of a cluster if the kernel
     does not fix them (`.reqnctapercluster`). `bind` maps variable names to textures, samplers and surfaces;
     these can also be arguments.

@@ -21,7 +21,11 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import size_bytes
 from ptx_lsp.model.symbols import Variable
 
-Plain: TypeAlias = npt.NDArray[np.generic] | np.generic | bytes | int | float | TensorMap | Multimem
+Structure: TypeAlias = tuple["Plain", ...]
+"""Members of a structure, placed as in C: arrays as pointers, and NumPy scalars."""
+Plain: TypeAlias = (
+    npt.NDArray[np.generic] | np.generic | bytes | int | float | Structure | TensorMap | Multimem
+)
 Value: TypeAlias = Plain | Opaque
 
 
@@ -72,6 +76,8 @@ def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str)
             return value.astype(value.dtype.newbyteorder("<")).tobytes()
         case bytes():
             return value
+        case tuple():
+            return _structure(value, variable, memory, name)[0]
         case int() if not variable.type.startswith(".f"):
             if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
                 message = (
@@ -89,6 +95,25 @@ def _raw(value: Plain, variable: Variable, size: int, memory: Memory, name: str)
                 f"`{variable.name}`"
             )
             raise ExecutionError(f"{message}, `{variable.type}`", "launch")
+
+
+def _structure(value: Structure, variable: Variable, memory: Memory, name: str) -> tuple[bytes, int]:
+    """The bytes of a structure, and its alignment."""
+    data, largest = bytearray(), 1
+    for number, member in enumerate(value):
+        member_name = f"{name}[{number}]"
+        if isinstance(member, tuple):
+            raw, alignment = _structure(member, variable, memory, member_name)
+        elif isinstance(member, np.ndarray | np.generic | bytes):
+            raw = _raw(member, variable, 8, memory, member_name)
+            alignment = 1 if isinstance(member, bytes) else len(raw)
+        else:
+            kind = type(member).__name__
+            message = f"{member_name} is of type `{kind}`; members are arrays or NumPy scalars"
+            raise ExecutionError(message, "launch")
+        data += bytes(-len(data) % alignment) + raw
+        largest = max(largest, alignment)
+    return bytes(data) + bytes(-len(data) % largest), largest
 
 
 def _bytes(array: npt.NDArray[np.generic], name: str) -> npt.NDArray[np.uint8]:
