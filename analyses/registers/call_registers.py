@@ -161,7 +161,7 @@ def _by_abi(across: int, is_spread: bool) -> CallRegisters:
 def _by_own_convention(across: int, callee: int) -> CallRegisters:
     """The registers at a call of a function that needs `callee` registers (3)."""
     needed = across + _STACK_POINTER + _RETURN_ADDRESS + callee
-    return CallRegisters(across + callee, needed)
+    return CallRegisters(needed, needed + _ALWAYS_USED)
 
 
 def _across_calls(function: Function, target: Target) -> Iterator[tuple[int, int]]:
