@@ -110,14 +110,14 @@ def _compiles(text: str, nvcc: Path) -> bool:
 
 
 def _is_accepted(text: str, path: Path, arch: str) -> bool:
-    suffix = "a" if ".target sm_90a" in text else ""
-    return ptxas.judge(text.encode(), ptxas=path, arch=arch + suffix).accepted
+    own = next((one for one in ("90a", "100a") if f".target sm_{one}" in text), "90")
+    return ptxas.judge(text.encode(), ptxas=path, arch=arch.replace("90", own)).accepted
 
 
 FOUND_BY_CODEGEN = frozenset(
     {
-        "load-before-call", "memory-limit", "narrow-pointer", "setmaxnreg-count", "undefined-function",
-        "unknown-pragma",
+        "load-before-call", "memory-limit", "mixed-cta-group", "narrow-pointer", "setmaxnreg-count",
+        "undefined-function", "unknown-pragma",
     }
 )
 """Rules whose example ptxas rejects only when it makes code."""
