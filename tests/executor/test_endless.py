@@ -59,7 +59,8 @@ _INIT = "@%p1 mbarrier.init.shared.b64 [bar], 65;\nbar.sync 0;\nmbarrier.arrive.
 def test_a_phase_that_is_never_complete(wait: str) -> None:
     loop = f"again: mbarrier.{wait}.shared.b64 %p3, [bar], %rd2;\n@!%p3 bra again;"
     error = _deadlock(_INIT + loop)
-    assert "at an mbarrier whose phase (parity 0) lacks 1 of 65 arrivals and 0 bytes (line 14" in str(error)
+    lacks = "whose phase (parity 0) lacks 1 of 65 arrivals and 0 bytes"
+    assert f"at the mbarrier at 0x0, {lacks} (line 14" in str(error)
     assert (error.line, len(error.lanes)) == (14, 32)
 
 
@@ -82,7 +83,8 @@ done:"""
 ])
 def test_memory_that_nobody_writes(look: str) -> None:
     error = _deadlock(f"again: {look}\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra again;", grid=3)
-    assert f"64 at memory that no thread writes any more (line 11: `{look}`)" in str(error)
+    what = "memory that no thread writes any more, `out` with the value 0"
+    assert f"64 at {what} (line 11: `{look}`); in other blocks, 128 more at line 11" in str(error)
 
 
 def test_a_lock_that_is_never_given_back() -> None:
@@ -102,13 +104,14 @@ again: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p3, %r3, 0; @%p3 bra aga
 
 def test_barriers_and_what_they_count() -> None:
     error = _deadlock("@%p1 bra other;\nbar.sync 1, 128;\nother: bar.sync 2;", grid=1)
-    assert "63 at barrier 1 of 128 threads (line 12: `bar.sync 1, 128;`), 1 at barrier 2 (line" in str(error)
+    reached = "63 at barrier 1, which 63 of 128 threads have reached (line 12: `bar.sync 1, 128;`)"
+    assert f"{reached}, 1 at barrier 2, which 1 of 64 threads have reached (line 13" in str(error)
 
 
 def test_clusters_of_which_a_block_stays_away() -> None:
     body = "@%p2 bar.sync 1, 96;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;"
     error = _deadlock(body, cluster=2)
-    assert "(0, 0, 0): of 64 running threads, 64 at barrier 1 of 96 threads" in str(error)
+    assert "64 running threads, 64 at barrier 1, which 64 of 96 threads have reached" in str(error)
     assert "; in other blocks, 64 at the cluster barrier, which 64 threads have not" in str(error)
 
 
@@ -206,5 +209,42 @@ def test_a_block_that_stays_away_from_the_others() -> None:
 wait: ld.acquire.gpu.u32 %r5, [%rd2+4]; setp.gt.s32 %p3, %r5, -1; @%p3 bra wait;
 meet: bar.sync 0;"""
     message = str(_deadlock(body))
-    assert "in block (1, 0, 0): of 64 running threads, 63 at barrier 0 (line" in message
-    assert "that no thread writes any more (line 14: `ld.acquire.gpu.u32 %r5, [%rd2+4];`)" in message
+    assert "in block (1, 0, 0): of 64 running threads, 63 at barrier 0, which 63 of 64 threads" in message
+    assert "(line 14: `ld.acquire.gpu.u32 %r5, [%rd2+4];`)" in message
+
+
+def test_locks_in_opposite_orders() -> None:
+    """Each block holds what the other one waits for."""
+    body = """@!%p1 bra done;
+add.u64 %rd2, %rd1, 4; selp.b64 %rd3, %rd1, %rd2, %p2; selp.b64 %rd2, %rd2, %rd1, %p2;
+first: atom.global.acquire.gpu.cas.b32 %r3, [%rd3], 0, 1; setp.ne.u32 %p3, %r3, 0; @%p3 bra first;
+mov.u32 %r4, 0;
+work: add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, 100; @%p3 bra work;
+second: atom.global.acquire.gpu.cas.b32 %r3, [%rd2], 0, 1; setp.ne.u32 %p3, %r3, 0; @%p3 bra second;
+done:"""
+    message = str(_deadlock(body, block=32))
+    assert "1 at memory that no thread writes any more, `out` + 4 with the value 1 (line 16: `atom" in message
+    assert message.endswith("; in other blocks, 1 more at line 16")
+
+
+def test_threads_that_wait_for_different_mbarriers() -> None:
+    body = """@%p1 mbarrier.init.shared.b64 [bar], 1; @%p1 mbarrier.init.shared.b64 [other], 1;
+bar.sync 0;
+setp.lt.u32 %p4, %r1, 32; @%p4 bra produce;
+consume: mbarrier.try_wait.parity.shared.b64 %p3, [bar], 0; @!%p3 bra consume;
+mbarrier.arrive.shared.b64 _, [other]; ret;
+produce: mbarrier.try_wait.parity.shared.b64 %p3, [other], 0; @!%p3 bra produce;
+mbarrier.arrive.shared.b64 _, [bar];"""
+    message = str(_deadlock(f".shared .align 8 .b64 other; {body}", grid=1))
+    lacks = "whose phase (parity 0) lacks 1 of 1 arrivals and 0 bytes"
+    assert f"32 at the mbarrier at 0x0, {lacks} (line 14: " in message
+    assert f"32 at the mbarrier at 0x10, {lacks} (line 16: " in message
+
+
+def test_a_barrier_with_different_counts() -> None:
+    body = """setp.lt.u32 %p3, %r1, 32; @%p3 bra few;
+bar.sync 1, 96; ret;
+few: bar.sync 1, 64; bar.sync 1, 64;"""
+    message = str(_deadlock(body, grid=1))
+    assert "32 at barrier 1, which 64 of 96 threads have reached (line 13: `bar.sync 1, 64;`)" in message
+    assert "32 at barrier 1, which 64 of 96 threads have reached (line 12: `bar.sync 1, 96;`)" in message

@@ -265,19 +265,20 @@ def test_who_waits_where() -> None:
     line = error.line
     assert str(error) == (
         f"line {line}: deadlock in block (0, 0, 0): of 64 running threads,"
-        f" 32 at barrier 1 (line {line}: `bar.sync 1;`),"
-        f" 32 at barrier 2 of 64 threads (line {line + 1}: `bar.sync 2, 64;`)"
+        f" 32 at barrier 1, which 32 of 64 threads have reached (line {line}: `bar.sync 1;`),"
+        f" 32 at barrier 2, which 32 of 64 threads have reached (line {line + 1}: `bar.sync 2, 64;`)"
     )
     assert len(error.lanes) == 32
 
 
 def test_lanes_that_never_come() -> None:
     error = deadlock("setp.lt.u32 %p0, %t, 3;\n@%p0 bar.warp.sync 0xffffffff;\n@!%p0 bar.sync 0;", 32)
-    assert "3 at other threads of the warp" in str(error)
+    assert "3 at other threads of the warp (lanes 3 to 31)" in str(error)
 
 
 def test_an_arrival_is_missing() -> None:
-    assert "32 at barrier 4" in str(deadlock("setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 4, 64;"))
+    error = deadlock("setp.lt.u32 %p0, %t, 32; @%p0 bar.sync 4, 64;")
+    assert "32 at barrier 4, which 32 of 64 threads have reached (line" in str(error)
 
 
 def test_no_such_barrier() -> None:

@@ -138,14 +138,14 @@ class Barriers:
         self._check(at)
         return np.equal(self._words[at] & _LAYOUT != 0, layout)
 
-    def describe(self, at: int) -> str:
-        """The condition that an mbarrier waits for, for messages."""
+    def describe(self, at: int, row_bytes: int) -> str:
+        """The condition that an mbarrier waits for, for messages; `row_bytes` are those of a block."""
         word = int(self._words[at])
         expected, phase = word >> int(_EXPECTED) & MOST, word >> int(_PHASE) & 1
         bytes_left = int(_bytes(self._words[at : at + 1])[0])
         return (
-            f"an mbarrier whose phase (parity {phase}) lacks {word & MOST} of {expected} arrivals and"
-            f" {bytes_left} bytes"
+            f"the mbarrier at {8 * at % row_bytes:#x}, whose phase (parity {phase}) lacks {word & MOST} of"
+            f" {expected} arrivals and {bytes_left} bytes"
         )
 
     def _check(self, at: Indices) -> None:

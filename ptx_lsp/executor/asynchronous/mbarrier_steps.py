@@ -94,7 +94,7 @@ class Wait(Mbarrier):
     def looked_at(self, wave: Wave) -> str:
         """The mbarrier that threads last polled without success."""
         barriers = pending(wave).barriers
-        return barriers.describe(barriers.looked_at)
+        return barriers.describe(barriers.looked_at, wave.shared.shape[1])
 
 
 class TryWait(Wait):
@@ -117,7 +117,7 @@ class TryWait(Wait):
     def missing(self, wave: Wave, mask: Bools) -> str:
         """The condition that the first of these lanes waits for."""
         at = self.places(threads(wave, mask))
-        return pending(wave).barriers.describe(int(at[0]))
+        return pending(wave).barriers.describe(int(at[0]), wave.shared.shape[1])
 
 
 class Count:

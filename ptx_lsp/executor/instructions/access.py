@@ -32,6 +32,12 @@ class Load:
         self.destinations = destinations
         self.dtypes = dtypes
 
+    def place(self, wave: Wave, lane: int) -> str:
+        """The memory that a lane (flat number) reads, and its value, for messages; "" if unknown."""
+        if self.address.reads & set(self.destinations):
+            return ""
+        return place(wave, lane, self.spaces, self.space, self.address, self.element.itemsize)
+
     def run(self, wave: Wave, mask: Bools | None) -> None:
         if self.spaces.older is None:
             addresses, lanes = active(wave, self.address, mask)
@@ -166,6 +172,26 @@ def type_of(match: Match) -> Type:
 def _element(type: Type, dtypes: dict[int, DType]) -> DType:
     """What is loaded and stored at once: of `.b128` a half."""
     return dtypes[min(type.width, 64)]
+
+
+def place(wave: Wave, lane: int, spaces: Spaces, space: Space, address: Program, size: int) -> str:
+    """The memory that a lane (flat number) accesses with its current registers, and its value, in words; ""
+    if there is none.
+    """
+    mask = np.zeros(wave.shape, np.bool_)
+    mask.reshape(-1)[lane] = True
+    addresses = np.broadcast_to(address.run(wave.registers)[0].view(np.uint64), wave.shape)[mask]
+    try:
+        ((reach, _),) = spaces.resolve(wave, addresses, space, size, mask, None)
+    except ExecutionError:
+        return ""
+    at = int(reach.offsets[0])
+    value = int.from_bytes(reach.data.reshape(-1)[at : at + size].tobytes(), "little")
+    name = f"{reach.space} address {int(addresses[0]):#x}"
+    if reach.buffer is not None:
+        offset = int(addresses[0]) - reach.buffer.base
+        name = f"`{reach.buffer.name}`" + (f" + {offset}" if 0 < offset < reach.buffer.data.size else "")
+    return f"{name} with the value {value:#x}" if value > 9 else f"{name} with the value {value}"
 
 
 def active(

@@ -22,6 +22,7 @@ from ptx_lsp.executor.instructions.access import (
     active,
     address_of,
     of_lanes,
+    place,
     scatter,
     sources,
     type_of,
@@ -56,6 +57,13 @@ class Atomic:
         self._width = type.width // 8 // self._dtype.itemsize
         self.destinations = destinations
         self._count = count
+
+    def place(self, wave: Wave, lane: int) -> str:
+        """The memory that a lane (flat number) changes, and its value, for messages; "" if unknown."""
+        if self.address.reads & set(self.destinations):
+            return ""
+        size = self._dtype.itemsize * self._width
+        return place(wave, lane, self._spaces, self._space, self.address, size)
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)

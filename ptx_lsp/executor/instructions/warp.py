@@ -88,6 +88,12 @@ class Warp(Collective):
         everyone = named(wave, np.asarray(_spread(wave, together), np.uint32))
         return np.logical_or(mask, everyone & wave.exists)
 
+    def awaits(self, wave: Wave, lanes: Bools) -> str:
+        warps = (self.awaited(wave, lanes) & wave.live_mask() & ~lanes).reshape(-1, WARP_SIZE)
+        missing = np.flatnonzero(warps[np.argmax(warps.any(axis=1))]).tolist()
+        others = super().awaits(wave, lanes)
+        return f"{others} (lanes {ranges(missing)})" if missing else others
+
     def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
         active = wave.full_mask(mask)
         return active if self.members is None else np.logical_and(active, self._named(wave))
@@ -290,3 +296,12 @@ _EXCHANGES: dict[str, Exchange] = {
     "elect": _elect,
     "bar": _nothing,
 }
+
+
+def ranges(numbers: list[int]) -> str:
+    """Numbers in order, in words: `0, 4 to 7`."""
+    starts = [one for one in numbers if one - 1 not in numbers]
+    ends = [one for one in numbers if one + 1 not in numbers]
+    return ", ".join(
+        str(start) if start == end else f"{start} to {end}" for start, end in zip(starts, ends, strict=True)
+    )

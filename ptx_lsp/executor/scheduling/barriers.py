@@ -91,7 +91,7 @@ class Barriers:
     def waiting(self) -> list[tuple[str, Party]]:
         """All who wait, and at what."""
         return [
-            (f"at barrier {number}{meeting.demand(party)}", party)
+            (f"at barrier {number}, which {meeting.reached(party)} threads have reached", party)
             for number, meeting in self._meetings.items() for party in meeting.parties
         ]
 
@@ -151,10 +151,17 @@ class _Meeting:
                 return
         self.parties.append(Party(step, onward, lanes))
 
-    def demand(self, party: Party) -> str:
-        """How many threads the barrier counts where the first of these threads wait; "" for all."""
-        count = int(self._wanted[np.argmax(party.lanes.any(axis=1))])
-        return f" of {count} threads" if count else ""
+    def reached(self, party: Party) -> str:
+        """How many threads have reached the barrier in the first block of these, of how many."""
+        block = int(np.argmax(party.lanes.any(axis=1)))
+        living = _warps(self._wave, self._wave.live_mask())[block]
+        waits: Bools = np.logical_or.reduce([one.lanes for one in self.parties])
+        waiting = _warps(self._wave, waits)[block]
+        is_whole = waiting.any(axis=1) & ~(living & ~waiting).any(axis=1)
+        counts = np.where(is_whole, WARP_SIZE, np.count_nonzero(waiting, axis=1))
+        everyone = WARP_SIZE * int(np.count_nonzero(living.any(axis=1)))
+        arrived = int(counts.sum() + self._counted[block] + np.count_nonzero(self._arrivals[block]))
+        return f"{arrived} of {int(self._wanted[block]) or everyone}"
 
     def complete(self) -> tuple[Bools | None, Bools]:
         """The lanes that go on now, where the barrier of some block is complete, and all that made it so."""

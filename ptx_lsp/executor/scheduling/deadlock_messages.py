@@ -22,13 +22,18 @@ Waiting = tuple[str, Party]
 def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> ExecutionError:
     """Describes all waiting threads of the first block that has any, and where threads of other blocks wait.
     """
+    waiting = _merged(waiting)
     lanes = np.logical_or.reduce([party.lanes for _, party in waiting])
     thread_ids = wave.thread_ids(lanes)
     row = int(np.argmax(lanes.any(axis=1)))
     counts = [np.count_nonzero(party.lanes, axis=1) for _, party in waiting]
     counted = list(zip(waiting, counts, strict=True))
     here = [_describe(one, int(count[row])) for one, count in counted if count[row]]
-    elsewhere = [_describe(one, int(count.sum())) for one, count in counted if not count[row]]
+    elsewhere = [
+        f"{int(count.sum() - count[row])} more at line {one[1].step.line}" if count[row]
+        else _describe(one, int(count.sum()))
+        for one, count in counted if count.sum() > count[row]
+    ]
     others = f"; in other blocks, {', '.join(elsewhere)}" if elsewhere else ""
     living = int(np.count_nonzero(wave.live_mask()[row]))
     message = (
@@ -36,6 +41,17 @@ def deadlock(wave: Wave, waiting: Sequence[Waiting], *, note: str = "") -> Execu
         f"{', '.join(here)}{others}{note}"
     )
     return ExecutionError(message, "deadlock", waiting[0][1].step.line, thread_ids)
+
+
+def _merged(waiting: Iterable[Waiting]) -> list[Waiting]:
+    """Threads that wait for the same at the same instruction, together."""
+    found: dict[tuple[str, int, str], Waiting] = {}
+    for what, party in waiting:
+        key = what, party.step.line, party.step.text
+        if key in found:
+            party = Party(party.step, party.onward, found[key][1].lanes | party.lanes)
+        found[key] = what, party
+    return list(found.values())
 
 
 def _describe(waiting: Waiting, count: int) -> str:
@@ -69,6 +85,9 @@ def going_round(
         lanes = left & went[block]
         if lanes.any():
             left = left & ~lanes
+            if isinstance(step.action, Load | Atomic):
+                place = step.action.place(wave, int(np.flatnonzero(lanes)[0]))
+                what = f"{what}, {place}" if place else what
             yield what, Party(step, block, lanes)
 
 
