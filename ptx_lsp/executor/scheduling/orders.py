@@ -23,6 +23,8 @@ from ptx_lsp.executor.machine.wave import Wave
 
 _FIRST = 0.75
 _MOST_UNITS = 16
+_FEW_UNITS = 4
+"""Each warp is a unit, up to so many; of more warps, so many units, which is faster."""
 _MOST_LANES = 1 << 11
 _MOST_CHANGES = 4
 _LATEST_CHANGE = 12  # as a power of two
@@ -71,7 +73,7 @@ class PriorityOrder(Order):
         self._of_many = RandomOrder(random)
         self._units: WeakKeyDictionary[Wave, npt.NDArray[np.int64]] = WeakKeyDictionary()
         """The unit of each warp of a wave."""
-        self._priorities: dict[int, float] = {}
+        self._priorities = np.zeros(0)
         self._lowest = 0.0
         self._left = sorted(
             int(2 ** random.uniform(0, _LATEST_CHANGE)) for _ in range(random.randrange(_MOST_CHANGES + 1))
@@ -87,15 +89,16 @@ class PriorityOrder(Order):
         units = self._units.get(wave)
         if units is None:
             units = self._units[wave] = self._new_units(wave)
-        there: dict[int, list[int]] = {}
-        for block in sorted(groups, key=rank):
-            warps = wave.full_mask(groups[block]).reshape(-1, WARP_SIZE).any(axis=1)
-            for unit in np.unique(units[warps]).tolist():
-                there.setdefault(unit, []).append(block)
-        unit = max(there, key=self._priorities.__getitem__)
-        self._change(unit)
-        block = self._one_of(there[unit])
-        return block, part_of(wave, groups[block], np.repeat(units == unit, WARP_SIZE))
+        priorities = self._priorities[units]
+        there = {
+            block: wave.full_mask(groups[block]).reshape(-1, WARP_SIZE).any(axis=1)
+            for block in sorted(groups, key=rank)
+        }
+        highest = max(float(priorities[warps].max()) for warps in there.values())
+        its_warps = priorities == highest
+        block = self._one_of([block for block, warps in there.items() if (warps & its_warps).any()])
+        self._change(int(units[int(its_warps.argmax())]))
+        return block, part_of(wave, groups[block], np.repeat(its_warps, WARP_SIZE))
 
     def _one_of(self, blocks: list[int]) -> int:
         """Where lanes of a warp go on: mostly at the first block, but none of them waits for ever."""
@@ -106,9 +109,8 @@ class PriorityOrder(Order):
     def _new_units(self, wave: Wave) -> npt.NDArray[np.int64]:
         warps = wave.shape[0] * wave.shape[1] // WARP_SIZE
         first = len(self._priorities)
-        count = min(warps, _MOST_UNITS)
-        for unit in range(first, first + count):
-            self._priorities[unit] = self._random.random()
+        count = warps if warps <= _MOST_UNITS else _FEW_UNITS
+        self._priorities = np.append(self._priorities, [self._random.random() for _ in range(count)])
         found = np.arange(warps)
         if warps > count:
             found = np.array([self._random.randrange(count) for _ in range(warps)])
