@@ -40,6 +40,8 @@ class DeviceMemory:
     memory: Memory = field(default_factory=Memory)
     kinds: dict[int, tuple[Kind, int]] = field(default_factory=dict[int, tuple[Kind, int]])
     """Allocations: by the address the kind and size."""
+    used: int = 0
+    """Bytes of all allocations, without registered memory."""
     _count: int = 0
     _next_host: int = _HOST_BASE
 
@@ -47,10 +49,6 @@ class DeviceMemory:
     def total(self) -> int:
         """The size of the memory of the host, in bytes."""
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-    @property
-    def used(self) -> int:
-        return sum(size for kind, size in self.kinds.values() if kind != "registered")
 
     def allocate(self, size: int) -> int:
         """The address of new memory of the device."""
@@ -61,6 +59,7 @@ class DeviceMemory:
             raise DriverError(Result.OUT_OF_MEMORY) from error
         address = self.memory.add(self._name(), data)
         self.kinds[address] = "device", size
+        self.used += size
         return address
 
     def allocate_host(self, size: int, kind: Kind) -> int:
@@ -70,6 +69,7 @@ class DeviceMemory:
         address = _map(self._next_host, length)
         self._next_host = max(self._next_host, address + length + mmap.PAGESIZE)
         self._place(address, size, kind)
+        self.used += size
         return address
 
     def register(self, address: int, size: int) -> None:
@@ -84,6 +84,8 @@ class DeviceMemory:
             raise DriverError(Result.INVALID_VALUE)
         self.memory.remove(address)
         del self.kinds[address]
+        if kind != "registered":
+            self.used -= size
         if kind in ("host", "managed"):
             _c_library().munmap(address, -(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
 

@@ -20,11 +20,13 @@ from ptx_lsp.cuda import api
 from ptx_lsp.cuda.driver import Driver
 from ptx_lsp.cuda.driver_function import C_TYPES, DriverFunction, defined
 from ptx_lsp.cuda.launches import Launches, LaunchReport, Settings
+from ptx_lsp.cuda.report import print_report
 from ptx_lsp.cuda.results import DriverError, Result
 from ptx_lsp.cuda.shared_library import TABLE, is_supported, shared_library
 from ptx_lsp.packages import module_names
 
 NAME = "libcuda.so.1"
+_DEFAULTS = Settings()
 _LINKERS = "libnvJitLink.so.12", "libnvJitLink.so.13"
 """They link to machine code. Where they have no functions, Numba and cuda.core link with the driver."""
 _PTXAS = """\
@@ -43,7 +45,9 @@ exec cp -- "$source" "$result"
 """
 
 
-def install(settings: Settings, report: Callable[[LaunchReport], None]) -> Driver:
+def install(
+    settings: Settings = _DEFAULTS, report: Callable[[LaunchReport], None] = print_report
+) -> Driver:
     """Puts the driver into this process, before the program imports what uses CUDA. `report` receives what is
     wrong with launches.
 
