@@ -44,12 +44,24 @@ class Settings:
     device: str = "sm_90"
     check: bool = False
     weak: bool = False
+    benign: bool = False
     seed: int = 0
     seeds: int = 0
     limit: int = LIMIT
     seconds: float = math.inf
     module_folder: str = ""
     """Where the PTX of loaded modules is written; nowhere if empty."""
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """The sizes of a launch, and its kind; `cluster` is None if the launch does not name one."""
+
+    grid: Dimensions
+    block: Dimensions
+    shared_bytes: int = 0
+    cluster: Sequence[int] | None = None
+    is_cooperative: bool = False
 
 
 @dataclass
@@ -63,43 +75,41 @@ class Launches:
         default_factory=set[tuple[str, str, str, int, int, str]]
     )
 
-    def launch(
-        self, kernel: Kernel, grid: Dimensions, block: Dimensions, shared_bytes: int, parameters: bytes,
-        cluster: Sequence[int] | None,
-    ) -> None:
+    def launch(self, kernel: Kernel, shape: LaunchShape, parameters: bytes) -> None:
         """Runs a kernel to its end. Raises DriverError if it fails."""
         self.count += 1
         error: ExecutionError | None = None
         try:
-            findings = self._run(kernel, grid, block, shared_bytes, parameters, cluster)
+            findings = self._run(kernel, shape, parameters)
         except ExecutionError as failure:
             error, findings = failure, failure.findings
         new = tuple(one for one in findings if self._is_new(kernel, one))
         if new or error is not None:
             module = kernel.module
-            self.report(LaunchReport(kernel.name, module.name, module.text, grid, block, new, error))
+            self.report(
+                LaunchReport(kernel.name, module.name, module.text, shape.grid, shape.block, new, error)
+            )
         if error is not None:
             raise DriverError(_RESULTS.get(error.kind, Result.LAUNCH_FAILED))
 
-    def _run(
-        self, kernel: Kernel, grid: Dimensions, block: Dimensions, shared_bytes: int, parameters: bytes,
-        cluster: Sequence[int] | None,
-    ) -> tuple[Finding, ...]:
+    def _run(self, kernel: Kernel, shape: LaunchShape, parameters: bytes) -> tuple[Finding, ...]:
         settings = self.settings
-        prepared = kernel.prepared.get(shared_bytes)
+        key = shape.shared_bytes, shape.is_cooperative
+        prepared = kernel.prepared.get(key)
         if prepared is not None and not settings.seeds:
-            prepared.change(grid, block, cluster, parameters)
+            prepared.change(shape.grid, shape.block, shape.cluster, parameters)
         else:
             options = LaunchOptions(
-                grid, block, (), shared_bytes, settings.limit, settings.seconds, cluster,
-                settings.check or settings.weak or settings.seeds > 0, settings.weak,
-                device=settings.device, parameters=parameters, resident=kernel.module.resident,
+                shape.grid, shape.block, (), shape.shared_bytes, settings.limit, settings.seconds,
+                shape.cluster, settings.check or settings.weak or settings.benign or settings.seeds > 0,
+                settings.weak, settings.benign, device=settings.device, cooperative=shape.is_cooperative,
+                parameters=parameters, resident=kernel.module.resident,
             )
             module = kernel.module.module
             if settings.seeds:
                 return explore(module, kernel.function, options, settings.seed, settings.seeds)
             prepared = PreparedLaunch(module, kernel.function, options, is_fine=settings.seed != 0)
-            kernel.prepared[shared_bytes] = prepared
+            kernel.prepared[key] = prepared
         run = prepared.run(Schedule(settings.seed))
         if run.error is not None:
             raise run.error

@@ -73,8 +73,10 @@ class Kernel:
 
     function: Function
     module: LoadedModule
-    prepared: dict[int, PreparedLaunch] = field(default_factory=dict[int, PreparedLaunch])
-    """Launches to come, by their bytes of dynamic shared memory."""
+    prepared: dict[tuple[int, bool], PreparedLaunch] = field(
+        default_factory=dict[tuple[int, bool], PreparedLaunch]
+    )
+    """Launches to come, by their bytes of dynamic shared memory, and whether they are cooperative."""
 
     attributes: dict[int, int] = field(default_factory=dict[int, int])
     """The values that the program has set, by the number of the `CUfunction_attribute`."""

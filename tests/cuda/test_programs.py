@@ -114,6 +114,15 @@ def test_a_race_is_reported_at_the_line_of_the_source() -> None:
     assert f"race_in_numba.txt:{line}" in done.stderr
 
 
+def test_a_module_of_the_program(tmp_path: Path) -> None:
+    """As in `ptx-run --python -m pytest`; the folder of the run is where modules are looked for."""
+    (tmp_path / "shift.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
+    command = sys.executable, "-m", "ptx_lsp.cli.run", "--python", "-m", "shift", "-q"
+    kept = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=kept, check=True)
+    assert done.stdout == "__main__ ['-q']\n"
+
+
 def test_other_libraries_do_without_a_kernel(tmp_path: Path) -> None:
     program = tmp_path / "nothing.py"
     program.write_text("import sys\nsys.exit(3 if __name__ == '__main__' and len(sys.argv) == 2 else 4)\n")

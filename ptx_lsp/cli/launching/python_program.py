@@ -53,8 +53,9 @@ def run_program(options: Options) -> int:
 
 def _settings(options: Options) -> Settings:
     return Settings(
-        device=options.device or _DEVICE, check=options.check, weak=options.weak, seed=options.seed or 0,
-        seeds=options.seeds or 0, limit=LIMIT if options.limit is None else options.limit,
+        device=options.device or _DEVICE, check=options.check, weak=options.weak, benign=options.benign,
+        seed=options.seed or 0, seeds=options.seeds or 0,
+        limit=LIMIT if options.limit is None else options.limit,
         seconds=float("inf") if options.seconds is None else options.seconds,
         module_folder=options.save_ptx or "",
     )

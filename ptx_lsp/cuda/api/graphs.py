@@ -11,6 +11,7 @@ from ptx_lsp.cuda.api.launching import cluster_of, parameter_bytes
 from ptx_lsp.cuda.driver import Driver
 from ptx_lsp.cuda.driver_function import Pointer, Size, driver_function
 from ptx_lsp.cuda.host_memory import write_word
+from ptx_lsp.cuda.launches import LaunchShape
 from ptx_lsp.cuda.modules import Kernel
 
 Work = Callable[[], None]
@@ -101,10 +102,10 @@ def _kernel(driver: Driver, description: int) -> Work:
     grid_x, grid_y, grid_z = given.grid
     block_x, block_y, block_z = given.block
     parameters = parameter_bytes(kernel, given.parameters, given.extra)
-    return lambda: driver.launches.launch(
-        kernel, (grid_x, grid_y, grid_z), (block_x, block_y, block_z), given.shared_bytes, parameters,
-        cluster_of(kernel),
+    shape = LaunchShape(
+        (grid_x, grid_y, grid_z), (block_x, block_y, block_z), given.shared_bytes, cluster_of(kernel)
     )
+    return lambda: driver.launches.launch(kernel, shape, parameters)
 
 
 def _copy(driver: Driver, description: int) -> Work:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ptx_lsp.cuda.driver import Driver
 from ptx_lsp.cuda.driver_function import Pointer, Size, UInt, driver_function
 from ptx_lsp.cuda.host_memory import host_bytes, read_word
+from ptx_lsp.cuda.launches import LaunchShape
 from ptx_lsp.cuda.modules import Kernel
 from ptx_lsp.cuda.results import DriverError, Result
 
@@ -36,11 +37,9 @@ def launch(
     block_z: UInt, shared_bytes: UInt, stream: Size, parameters: Pointer, extra: Pointer,
 ) -> None:
     del stream
-    sizes = (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
-    found = driver.get(kernel, Kernel)
-    driver.launches.launch(
-        found, *sizes, shared_bytes, parameter_bytes(found, parameters, extra), cluster_of(found)
-    )
+    found, grid, block = driver.get(kernel, Kernel), (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    shape = LaunchShape(grid, block, shared_bytes, cluster_of(found))
+    driver.launches.launch(found, shape, parameter_bytes(found, parameters, extra))
 
 
 @driver_function("cuLaunchCooperativeKernel")
@@ -48,27 +47,29 @@ def launch_cooperative(
     driver: Driver, kernel: Size, grid_x: UInt, grid_y: UInt, grid_z: UInt, block_x: UInt, block_y: UInt,
     block_z: UInt, shared_bytes: UInt, stream: Size, parameters: Pointer,
 ) -> None:
-    launch(
-        driver, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
-        Pointer(0),
-    )
+    del stream
+    found, grid, block = driver.get(kernel, Kernel), (grid_x, grid_y, grid_z), (block_x, block_y, block_z)
+    shape = LaunchShape(grid, block, shared_bytes, cluster_of(found), is_cooperative=True)
+    driver.launches.launch(found, shape, parameter_bytes(found, parameters, 0))
 
 
 @driver_function("cuLaunchKernelEx")
 def launch_with(driver: Driver, config: Pointer, kernel: Size, parameters: Pointer, extra: Pointer) -> None:
     given = _Config.from_address(config)
     found = driver.get(kernel, Kernel)
-    cluster = cluster_of(found)
+    cluster, is_cooperative = cluster_of(found), False
     for n in range(given.count):
         attribute = _Attribute.from_address(given.attributes + n * ctypes.sizeof(_Attribute))
         if attribute.number == _CLUSTER:
             cluster = tuple(attribute.value[:3])
+        elif attribute.number == _COOPERATIVE:
+            is_cooperative = bool(attribute.value[0])
     grid_x, grid_y, grid_z = given.grid
     block_x, block_y, block_z = given.block
-    driver.launches.launch(
-        found, (grid_x, grid_y, grid_z), (block_x, block_y, block_z), given.shared_bytes,
-        parameter_bytes(found, parameters, extra), cluster,
+    shape = LaunchShape(
+        (grid_x, grid_y, grid_z), (block_x, block_y, block_z), given.shared_bytes, cluster, is_cooperative
     )
+    driver.launches.launch(found, shape, parameter_bytes(found, parameters, extra))
 
 
 @driver_function("cuLaunchHostFunc")
