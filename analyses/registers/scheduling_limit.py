@@ -19,6 +19,8 @@
    and the rest is in local memory: 32 for blocks of 256 threads on sm_80, 64 on sm_75. With 280 live
    values it still gets 255, with 400 no longer; the simulation counts too many in such code
    (`_HOPELESS`). Without a block size it always gets 255.
+7. From sm_90 on, the parameters that a loop reads are loaded before it, unless more than three quarters of
+   the registers of the first target would be live: then the loop loads them each time.
 
 The rest was observed in the machine code of ptxas 13.5 for kernels with up to 300 independent loads and 0 to
 196 values that live across them, for sm_75, sm_90 and sm_120.
@@ -40,6 +42,8 @@ _NEVER_LIVE: Final = 2
 """The registers of a target that are never live."""
 _MOST_REDUCED: Final = 1.04
 """How many times the registers that are live with a target may be necessary by the simulation."""
+_MOST_HELD: Final = 0.75
+"""How much of the first target is live at most while loops hold parameters (7)."""
 _HOPELESS: Final = 2 * MAX_REGISTERS_PER_THREAD
 """From how many necessary registers on code is given those of the first target (6)."""
 
@@ -62,6 +66,14 @@ def register_cap(bounds: LaunchBounds, static_shared_bytes: int, least: int) -> 
     if not has_size or least < _HOPELESS:
         return limit
     return min(limit, next(_targets(bounds, static_shared_bytes), limit))
+
+
+def holds_parameters(bounds: LaunchBounds, static_shared_bytes: int, least: int) -> bool:
+    """Whether loops hold parameters in code that then needs at least `least` registers (7)."""
+    limit = bounds.register_limit
+    has_only_target = bounds.limit_source in _ONLY_TARGET
+    target = limit if has_only_target else next(_targets(bounds, static_shared_bytes), limit)
+    return least <= _MOST_HELD * min(target, limit, MAX_REGISTERS_PER_THREAD)
 
 
 def _targets(bounds: LaunchBounds, static_shared_bytes: int) -> Iterator[int]:

@@ -30,8 +30,12 @@ from analyses.registers.list_scheduling import most_registers, most_registers_wi
 from analyses.registers.machine_kind import scratch_registers
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
-from analyses.registers.scheduling_limit import register_cap, scheduling_limit
-from analyses.registers.straight_line_regions import straight_line_regions
+from analyses.registers.scheduling_limit import holds_parameters, register_cap, scheduling_limit
+from analyses.registers.straight_line_regions import (
+    regions_with_loads_in_loops,
+    straight_line_regions,
+)
+from analyses.registers.uniform_values import LOADS_PARAMETERS
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.isa.target import Target
@@ -107,8 +111,13 @@ def simulated_registers(
         elsewhere = registers_elsewhere(function, target)
         regions = straight_line_regions(function)
         without_hoisting = most_registers(regions, elsewhere)
-        least = without_hoisting + _STACK_POINTER
         shared = shared_bytes(function) or 0
+        if target.number >= LOADS_PARAMETERS and not holds_parameters(
+            bounds, shared, without_hoisting + _STACK_POINTER
+        ):
+            regions = regions_with_loads_in_loops(function)
+            without_hoisting = most_registers(regions, elsewhere)
+        least = without_hoisting + _STACK_POINTER
         limit = scheduling_limit(bounds, shared, least) - _STACK_POINTER
         cap = register_cap(bounds, shared, least)
         peak = most_registers_with_hoisting(regions, limit, elsewhere, without_hoisting) + _STACK_POINTER

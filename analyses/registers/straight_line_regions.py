@@ -106,6 +106,16 @@ class StraightLineRegions:
         return found
 
 
+@fact
+def regions_with_loads_in_loops(function: Function) -> tuple[StraightLineRegion, ...]:
+    """The regions if loops load the parameters that they read each time, rather than before they begin."""
+    known = _by_block(function)
+    return tuple([
+        source._replace(held=()).region() if source.held else known[source.blocks[0]]
+        for source in _sources(function)
+    ])
+
+
 @incremental_fact
 def straight_line_regions(
     function: Function, earlier: Previous[StraightLineRegions] | None

@@ -10,8 +10,8 @@ place and may hold parts of several PTX registers.
    a word share it. So do a `cvt` between integers if the upper bits follow from the lower ones, or come from
    a load that extends them, a shift by 32 bits, and an `and` with a mask of a half. An integer constant added
    to an address is folded into the offset of the `ld` or `st` that uses it. A product or shift that is only
-   added to an address is folded into the addition, `neg`, `abs` and `not` into operands of the instructions
-   that read them, and a `cvt` to 16 bits into the `mov` that packs two of them.
+   added to an address is folded into the addition (`scaled_indices`), `neg`, `abs` and `not` into operands of
+   the instructions that read them, and a `cvt` to 16 bits into the `mov` that packs two of them.
 3. Constants and addresses of variables are read from the instruction: they need no virtual register
    (`NO_REGISTER`). The generic address of a local variable needs one, because it is computed. Parameters of a
    kernel, `%ntid` and `%nctaid` have virtual registers, but the instructions that load them are eliminated:
@@ -38,6 +38,7 @@ from analyses.instructions.uses_and_defs import FunctionInstructions, instructio
 from analyses.registers.machine_blocks import NO_REGISTER, MachineCode
 from analyses.registers.machine_kind import Coalescing, coalescing, modifiable_by
 from analyses.registers.needed_halves import may_be_narrow, narrowed
+from analyses.registers.scaled_indices import ScaledIndices
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
@@ -49,7 +50,6 @@ from ptx_lsp.syntax import nodes
 
 _BANKED: Final = frozenset({"%ntid", "%nctaid"})
 _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
-_SUMS: Final = frozenset({"add.s64", "add.u64"})
 _PACKING: Final = frozenset({"mov"})
 _WORD: Final = 32
 _LOWER: Final = 0xFFFFFFFF
@@ -128,6 +128,7 @@ class _Coalescing:
         self.in_progress: set[int] = set()
         self.depth = 0
         self.readers = readers(function)
+        self.scaled = ScaledIndices(function, flow, defined, self.readers)
         self.dependents: dict[int, list[int]] | None = None
 
     def run(self) -> VirtualRegisters:
@@ -226,10 +227,15 @@ class _Coalescing:
             for registers in lists
             for register in registers
         }  # fmt: skip
-        self.dependents = self.dependents_after(earlier)
-        self.add_dependents(touched)
         self.is_eliminated = before.code.is_eliminated[:]
         self.is_eliminated[first:old_end] = bytearray(end - first)
+        touched.update(
+            register
+            for register, is_index in self.scaled.of_variables()
+            if is_index != self.is_eliminated[self.only[register]]
+        )
+        self.dependents = self.dependents_after(earlier)
+        self.add_dependents(touched)
         self.values = list(before.code.of_registers)
         self.narrow(touched)
         for register in touched:
@@ -334,9 +340,9 @@ class _Coalescing:
             case Coalescing.OFFSET if self.is_offset(register, number):
                 base = self.single_definition(uses)
                 return base if base and base.count(NO_REGISTER) < len(base) else None
-            case Coalescing.SCALED if self.is_scaled_index(register, number):
-                index = self.single_definition(uses)
-                return None if index is None else (*index, *(NO_REGISTER,) * size)[:size]
+            case Coalescing.SCALED:
+                index = self.scaled.index(register)
+                return None if index is None else (*self.value(index), *(NO_REGISTER,) * size)[:size]
             case Coalescing.MODIFIED if self.is_read_by(
                 register, modifiable_by(self.flow.kinds[number].shape.spelling)
             ):
@@ -435,9 +441,3 @@ class _Coalescing:
             for operand in self.flow.body.instructions[use].operands
             for part in (operand.items if isinstance(operand, nodes.Vector) else (operand,))
         )
-
-    def is_scaled_index(self, register: int, number: int) -> bool:
-        if len(self.flow.uses[number]) != 1:
-            return False
-        kinds = self.flow.kinds
-        return all(kinds[use].shape.spelling in _SUMS for use in self.readers.of(register))
