@@ -36,7 +36,7 @@ from analyses.registers.machine_instructions import assigned_constant
 from analyses.registers.region_code import RegionCode, additional_registers, region_code
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import VirtualRegisters, virtual_registers
-from ptx_lsp.facts import Previous, incremental_fact
+from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
@@ -105,15 +105,17 @@ class StraightLineRegions:
             self.made[first] = found
         return found
 
-
-@fact
-def regions_with_loads_in_loops(function: Function) -> tuple[StraightLineRegion, ...]:
-    """The regions if loops load the parameters that they read each time, rather than before they begin."""
-    known = _by_block(function)
-    return tuple([
-        source._replace(held=()).region() if source.held else known[source.blocks[0]]
-        for source in _sources(function)
-    ])
+    def with_loads_in_loops(self) -> StraightLineRegions:
+        """The regions if loops load the parameters that they read each time, and none before."""
+        if not self._version.held:
+            return self
+        version = self._version._replace(held={})
+        found = StraightLineRegions(version, self.made)
+        found._places.extend(self._places)
+        found.bounds.extend(self.bounds)
+        found.results.extend(self.results)
+        found.parameters.extend([version.contents[first].parameters for first, *_ in self._places])
+        return found
 
 
 @incremental_fact
@@ -129,6 +131,12 @@ def straight_line_regions(
     for place in _places(function):
         found.add(place)
     return found
+
+
+@fact
+def regions_with_loads_in_loops(function: Function) -> StraightLineRegions:
+    """The same regions if loops load the parameters that they read."""
+    return straight_line_regions(function).with_loads_in_loops()
 
 
 def trip_count(function: Function, loop: Loop) -> int | None:
