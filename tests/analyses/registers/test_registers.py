@@ -16,6 +16,7 @@ from analyses.registers.register_pressure import register_pressure
 from analyses.registers.scheduling_limit import register_cap, scheduling_limit
 from analyses.registers.simulated_registers import simulated_registers
 from analyses.registers.straight_line_regions import straight_line_regions, trip_count
+from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
@@ -114,6 +115,16 @@ def test_halves_that_an_edit_makes_needed() -> None:
         module = Module(edited, module)
         found = virtual_registers(module.definitions["k"])
         assert len(machine_instructions(found, [0])[0].defs) == words
+
+
+def test_what_some_path_does_not_define_is_live_from_the_entry() -> None:
+    function = kernel(
+        "mov.u32 %r2, %tid.x; setp.eq.s32 %p1, %r2, 0; mov.u32 %r3, 5; @%p1 bra L; mov.u32 %r1, %clock;"
+        "L: add.s32 %r1, %r1, %r2; st.global.u32 [%d1], %r1;"
+    )
+    (word,) = machine_code("mov.u32 %r1, %clock;")[0].defs
+    assert virtual_register_liveness(function).live_in_any([0]) == {word}
+    assert straight_line_regions(function)[0].min_registers(b"") == 2
 
 
 def test_a_register_that_is_copied_to_itself_ends() -> None:
