@@ -42,9 +42,9 @@ static inline Py_ssize_t row_size(const Rows *rows, Py_ssize_t row) {
   return rows->starts[row + 1] - rows->starts[row];
 }
 
-/* Numbers in the order in which they were met: `numbers[place]`, which is in the slot `used[place]`. */
+/* Numbers in the order in which they were met: `numbers[place]`. */
 typedef struct {
-  Py_ssize_t mask, count, *slots, *numbers, *used;
+  Py_ssize_t mask, count, *slots, *numbers;
 } Numbering;
 
 /* For at most so many numbers; false with an exception. */
@@ -55,18 +55,12 @@ static int new_numbering(Numbering *numbering, Py_ssize_t most) {
   numbering->count = 0;
   numbering->slots = zeroed(size, sizeof *numbering->slots);
   numbering->numbers = zeroed(most, sizeof *numbering->numbers);
-  numbering->used = zeroed(most, sizeof *numbering->used);
-  return numbering->slots != NULL && numbering->numbers != NULL && numbering->used != NULL;
+  return numbering->slots != NULL && numbering->numbers != NULL;
 }
 
 static void free_numbering(Numbering *numbering) {
   PyMem_Free(numbering->slots);
   PyMem_Free(numbering->numbers);
-  PyMem_Free(numbering->used);
-}
-
-static void forget_numbers(Numbering *numbering) {
-  while (numbering->count) numbering->slots[numbering->used[--numbering->count]] = 0;
 }
 
 /* The place of a number, which is added if it is new. */
@@ -77,7 +71,6 @@ static inline Py_ssize_t place_of(Numbering *numbering, Py_ssize_t number) {
     if (place >= 0 && numbering->numbers[place] != number) continue;
     if (place >= 0) return place;
     numbering->numbers[numbering->count] = number;
-    numbering->used[numbering->count] = (Py_ssize_t)at;
     numbering->slots[at] = ++numbering->count;
     return numbering->count - 1;
   }

@@ -70,25 +70,6 @@ static inline PyObject *words_of(const MachineCode *code, Py_ssize_t register_, 
   return words;
 }
 
-/* How many virtual registers these instructions name at most; -1 with an exception. */
-static Py_ssize_t most_words(const MachineCode *code) {
-  Py_ssize_t found = 0;
-  for (int list = 0; list < 2; list++)
-    for (Py_ssize_t number = code->first; number < code->end; number++) {
-      PyObject *registers = PyList_GetItem(code->lists[list], number);
-      Py_ssize_t size = PyTuple_Size(registers);
-      for (Py_ssize_t n = 0; n < size; n++) {
-        int is_allocated;
-        Py_ssize_t register_ = PyLong_AsSsize_t(PyTuple_GetItem(registers, n));
-        PyObject *words = words_of(code, register_, &is_allocated);
-        if (words == NULL) return -1;
-        found += PyTuple_Size(words) + 1; /* or itself, as a flag */
-      }
-      if (size < 0) return -1;
-    }
-  return found;
-}
-
 static int is_among(PyObject *registers, Py_ssize_t register_) {
   Py_ssize_t size = PyTuple_Size(registers);
   for (Py_ssize_t n = 0; n < size; n++)
@@ -96,14 +77,14 @@ static int is_among(PyObject *registers, Py_ssize_t register_) {
   return 0;
 }
 
-enum { IS_LIVE = 1, IS_DEFINED = 2 };
+enum { IS_LIVE = 1, IS_DEFINED = 2, IS_NAMED = 4 };
 
 typedef struct {
-  Numbering words;
+  Py_ssize_t size, count, capacity;
+  unsigned char *states;    /* by virtual register, below `size` */
+  Py_ssize_t *named, *some; /* the `count` virtual registers with a state, in order, and room for some of them */
   const char *elsewhere; /* which virtual registers below `elsewhere_end` do not count */
   Py_ssize_t elsewhere_end;
-  unsigned char *states; /* by place */
-  Py_ssize_t *found;     /* room for all words */
   Py_ssize_t live, pressure, results;
   int has_pair;
 } BlockWalk;
@@ -113,11 +94,58 @@ static inline int is_counted(const BlockWalk *walk, const MachineCode *code, Py_
   return (word >= walk->elsewhere_end || !walk->elsewhere[word]) && !is_loaded(code, word);
 }
 
-static void make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
-  if (word == NO_REGISTER) return;
-  unsigned char *state = walk->states + place_of(&walk->words, word);
+/* Makes room for virtual registers up to this one; false with an exception. */
+static int make_room(BlockWalk *walk, Py_ssize_t word) {
+  Py_ssize_t size = word < 128 ? 256 : 2 * word;
+  unsigned char *states = PyMem_Realloc(walk->states, size);
+  if (states == NULL) return PyErr_NoMemory() != NULL;
+  memset(states + walk->size, 0, size - walk->size);
+  walk->states = states;
+  walk->size = size;
+  return 1;
+}
+
+/* Notes that a virtual register has a state; false with an exception. */
+static int add_named(BlockWalk *walk, Py_ssize_t word) {
+  if (walk->count == walk->capacity) {
+    Py_ssize_t capacity = walk->capacity ? 2 * walk->capacity : 256;
+    Py_ssize_t *named = PyMem_Realloc(walk->named, capacity * sizeof *named);
+    if (named != NULL) walk->named = named;
+    Py_ssize_t *some = named == NULL ? NULL : PyMem_Realloc(walk->some, capacity * sizeof *some);
+    if (some == NULL) return PyErr_NoMemory() != NULL;
+    walk->some = some;
+    walk->capacity = capacity;
+  }
+  walk->named[walk->count++] = word;
+  return 1;
+}
+
+/* The state of a virtual register; NULL with an exception. */
+static inline unsigned char *word_state(BlockWalk *walk, Py_ssize_t word) {
+  if (word < 0) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_IndexError, "a virtual register is negative");
+    return NULL;
+  }
+  if (word >= walk->size && !make_room(walk, word)) return NULL;
+  unsigned char *state = walk->states + word;
+  if (!*state && !add_named(walk, word)) return NULL;
+  *state |= IS_NAMED;
+  return state;
+}
+
+static void forget_states(BlockWalk *walk) {
+  while (walk->count) walk->states[walk->named[--walk->count]] = 0;
+  walk->live = walk->pressure = walk->results = walk->has_pair = 0;
+}
+
+/* False with an exception. */
+static int make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) {
+  if (word == NO_REGISTER) return 1;
+  unsigned char *state = word_state(walk, word);
+  if (state == NULL) return 0;
   if (!(*state & IS_LIVE) && is_counted(walk, code, word)) walk->live++;
   *state |= IS_LIVE;
+  return 1;
 }
 
 /* Goes back over one instruction, which needs `more` registers besides its operands; false with an exception. */
@@ -142,9 +170,10 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
       if (word == NO_REGISTER) continue;
       here += is_counted(walk, code, word);
       if (!is_whole) continue;
-      unsigned char *state = walk->states + place_of(&walk->words, word);
+      unsigned char *state = word_state(walk, word);
+      if (state == NULL) return 0;
       if (*state & IS_LIVE && is_counted(walk, code, word)) walk->live--;
-      *state = IS_DEFINED;
+      *state = IS_DEFINED | IS_NAMED;
     }
   }
   count = PyTuple_Size(uses);
@@ -152,7 +181,8 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
     PyObject *words = words_of(code, PyLong_AsSsize_t(PyTuple_GetItem(uses, n)), &is_allocated);
     if (words == NULL) return 0;
     Py_ssize_t own = PyTuple_Size(words);
-    for (Py_ssize_t word = 0; word < own; word++) make_live(walk, code, PyLong_AsSsize_t(PyTuple_GetItem(words, word)));
+    for (Py_ssize_t n = 0; n < own; n++)
+      if (!make_live(walk, code, PyLong_AsSsize_t(PyTuple_GetItem(words, n)))) return 0;
   }
   if (walk->live + here + more > walk->pressure) walk->pressure = walk->live + here + more;
   return 1;
@@ -161,12 +191,11 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
 /* The words with a state that are parameters, or those that are not. */
 static PyObject *words_with(BlockWalk *walk, const MachineCode *code, unsigned char wanted, int are_loaded) {
   Py_ssize_t count = 0;
-  for (Py_ssize_t place = 0; place < walk->words.count; place++) {
-    Py_ssize_t word = walk->words.numbers[place];
-    if (walk->states[place] & wanted && word != NO_REGISTER && is_loaded(code, word) == are_loaded)
-      walk->found[count++] = word;
+  for (Py_ssize_t n = 0; n < walk->count; n++) {
+    Py_ssize_t word = walk->named[n];
+    if (walk->states[word] & wanted && is_loaded(code, word) == are_loaded) walk->some[count++] = word;
   }
-  return tuple_of_numbers(walk->found, count);
+  return tuple_of_numbers(walk->some, count);
 }
 
 /* The block of the instructions from `first` up to `end`; NULL with an exception. */
@@ -197,32 +226,26 @@ static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments
                         &code.allocated, &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more,
                         &PyList_Type, &bounds, &PyList_Type, &live_after, &walk.elsewhere, &walk.elsewhere_end))
     return NULL;
-  Py_ssize_t count = PyList_Size(bounds), after = PyList_Size(live_after), most = 0;
+  Py_ssize_t count = PyList_Size(bounds), after = PyList_Size(live_after);
   for (Py_ssize_t n = 0; n < count; n++) {
     if (!PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end)) return NULL;
     if (!is_machine_code(&code) || !are_lists_with(&kinds, 1, code.first, code.end)) return NULL;
-    Py_ssize_t own = most_words(&code);
-    if (own < 0) return NULL;
-    if (own > most) most = own;
   }
-  walk.states = zeroed(most + after, 1);
-  walk.found = zeroed(most + after, sizeof *walk.found);
-  int is_new = read_loaded(&code) && new_numbering(&walk.words, most + after);
-  if (is_new && walk.states != NULL && walk.found != NULL) found = PyList_New(count);
+  if (read_loaded(&code)) found = PyList_New(count);
   for (Py_ssize_t n = 0; n < count && found != NULL; n++) {
-    if (walk.words.count) memset(walk.states, 0, walk.words.count);
-    forget_numbers(&walk.words);
-    walk.live = walk.pressure = walk.results = walk.has_pair = 0;
-    for (Py_ssize_t one = 0; one < after; one++) make_live(&walk, &code, PyLong_AsSsize_t(PyList_GetItem(live_after, one)));
+    int failed = 0;
+    forget_states(&walk);
+    for (Py_ssize_t one = 0; one < after && !failed; one++)
+      failed = !make_live(&walk, &code, PyLong_AsSsize_t(PyList_GetItem(live_after, one)));
     PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end);
-    PyObject *block = read_block(&walk, &code, kinds, PyDict_Size(more) ? more : NULL);
+    PyObject *block = failed ? NULL : read_block(&walk, &code, kinds, PyDict_Size(more) ? more : NULL);
     if (block == NULL) Py_CLEAR(found);
     else PyList_SetItem(found, n, block);
   }
   PyMem_Free(code.is_loaded);
-  free_numbering(&walk.words);
   PyMem_Free(walk.states);
-  PyMem_Free(walk.found);
+  PyMem_Free(walk.named);
+  PyMem_Free(walk.some);
   return found;
 }
 

@@ -139,6 +139,25 @@ static int read_instruction(const MachineCode *code, Py_ssize_t number, Reading 
   return !PyErr_Occurred();
 }
 
+/* How many virtual registers these instructions name at most; -1 with an exception. */
+static Py_ssize_t most_words(const MachineCode *code) {
+  Py_ssize_t found = 0;
+  for (int list = 0; list < 2; list++)
+    for (Py_ssize_t number = code->first; number < code->end; number++) {
+      PyObject *registers = PyList_GetItem(code->lists[list], number);
+      Py_ssize_t size = PyTuple_Size(registers);
+      for (Py_ssize_t n = 0; n < size; n++) {
+        int is_allocated;
+        Py_ssize_t register_ = PyLong_AsSsize_t(PyTuple_GetItem(registers, n));
+        PyObject *words = words_of(code, register_, &is_allocated);
+        if (words == NULL) return -1;
+        found += PyTuple_Size(words) + 1; /* or itself, as a flag */
+      }
+      if (size < 0) return -1;
+    }
+  return found;
+}
+
 static PyObject *operands_new(PyTypeObject *Py_UNUSED(type), PyObject *arguments, PyObject *Py_UNUSED(named)) {
   MachineCode code;
   PyObject *live_out;

@@ -103,9 +103,10 @@ def _control_features(function: Function) -> tuple[int, ...]:
     loops, depths = found.loops, found.depth_of_loops
     sizes = [block.end - block.first for block in graph.blocks]
     live_in, reached = alive.sets.live_in, graph.reached
-    across = [(bits.bit_count(), number) for number, bits in enumerate(live_in) if number in reached]
-    most, place = max(across, key=lambda one: (one[0], -one[1]), default=(0, 0))
-    pairs, joins, loaded = _kinds(function, alive.sets.members(live_in[place])) if most else (0, 0, 0)
+    across = [bits.bit_count() if number in reached else -1 for number, bits in enumerate(live_in)]
+    most = max(across, default=0)
+    fullest = alive.sets.members(live_in[across.index(most)]) if most else frozenset[int]()
+    pairs, joins, loaded = _kinds(function, fullest)
     looping = [number for number, depth in enumerate(depths) if depth]
     return (
         len(function.body.instructions),
@@ -117,7 +118,7 @@ def _control_features(function: Function) -> tuple[int, ...]:
         sum(sizes[number] for number in looping),
         most,
         max((live_in[loop.header].bit_count() for loop in loops), default=0),
-        sum(count for count, _ in across) // max(1, len(across)),
+        sum([count for count in across if count > 0]) // max(1, len(reached)),
         pairs,
         joins,
         loaded,

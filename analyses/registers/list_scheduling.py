@@ -24,10 +24,9 @@ global memory and 45 for shared memory, 4 for FFMA and 8 for DFMA. Independent l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import count
-from operator import add, itemgetter
+from operator import add
 from typing import Final, Protocol, TypeAlias
 
 from analyses._flow import DependenceGraph, Operands
@@ -173,7 +172,7 @@ class Regions(Protocol):
 
     @property
     def parameters(self) -> Sequence[tuple[int, ...]]:
-        """Those that a region reads, or that are live all the time."""
+        """The parameters that a region reads, or that are live all the time."""
         ...
 
     def __getitem__(self, index: int, /) -> StraightLineRegion: ...
@@ -192,8 +191,11 @@ def most_registers(regions: Regions, elsewhere: bytes) -> int:
     """The most registers that any of the regions needs (`min_registers`)."""
     found = 0
     loaded = _loaded(regions.parameters, elsewhere)
-    for bound, index in _by_bound(map(add, regions.bounds, loaded)):
-        if bound <= found:
+    bounds = list(map(add, regions.bounds, loaded))
+    if bounds:
+        found = regions[bounds.index(max(bounds))].min_registers(elsewhere)
+    for index in _above(found, bounds):
+        if bounds[index] <= found:
             break
         region = regions[index]
         if (
@@ -215,8 +217,9 @@ def most_registers_with_hoisting(
     """Hoisting raises no region above this."""
     found = least
     loaded = _loaded(regions.parameters, elsewhere)
-    for bound, index in _by_bound(map(add, map(add, regions.bounds, regions.results), loaded)):
-        if bound <= found or end <= found:
+    bounds = list(map(add, map(add, regions.bounds, regions.results), loaded))
+    for index in _above(least, bounds):
+        if bounds[index] <= found or end <= found:
             break
         region = regions[index]
         if region.text_bound(elsewhere) + region.results + loaded[index] > found:
@@ -224,10 +227,10 @@ def most_registers_with_hoisting(
     return found
 
 
-def _by_bound(bounds: Iterable[int]) -> list[tuple[int, int]]:
-    """The bounds with their places, highest first; of equal ones in order."""
-    pairs = zip(bounds, count(), strict=False)
-    return sorted(pairs, key=itemgetter(0), reverse=True)
+def _above(least: int, bounds: list[int]) -> list[int]:
+    """The places of the bounds above `least`, highest first; of equal ones in order."""
+    found = [place for place, bound in enumerate(bounds) if bound > least]
+    return sorted(found, key=bounds.__getitem__, reverse=True)
 
 
 def _loaded(parameters: Sequence[tuple[int, ...]], elsewhere: bytes) -> list[int]:
