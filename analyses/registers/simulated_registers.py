@@ -13,7 +13,7 @@ ptxas's register allocation is not public. The simulation lowers the code as mac
 4. In a debug build (`.target debug`) nothing is optimised. Every PTX value has its own register, and some
    more are needed.
 5. `used` is the count that ptxas reports. It is higher than the peak, since registers of 64 and 128 bits must
-   be aligned and two are always added. With small blocks, registers are plentiful and ptxas uses more.
+   be aligned and two are always added.
 6. The launch bounds cap all of it, or else ptxas's option `-maxrregcount` does (`launch_bounds`). Far too
    large a kernel with a block size gets fewer (`register_cap`).
 
@@ -58,8 +58,8 @@ class Calibration(NamedTuple):
     debug: int = 4
     singles: int = 3
     pairs: int = 4
-    matrix: int = 6
-    small_block: int = 7
+    matrix: int = 4
+    small_block: int = 3
 
     def above(self, spread: Spread) -> int:
         """How many more registers are used than are live."""
