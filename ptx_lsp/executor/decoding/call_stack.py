@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import UNSIGNED, Array, Bools, DType, Program
-from ptx_lsp.executor.machine.control import Arrivals, Transfer
+from ptx_lsp.executor.machine.control import Arrivals, Block, Transfer
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.locals import Locals
 from ptx_lsp.executor.machine.register_file import RegisterLayout
@@ -86,6 +86,13 @@ class Enter(Transfer):
     ) -> Arrivals:
         call_stack(wave).enter(routine, np.flatnonzero(full), self.onward, self.stack)
         return [(routine.entry, mask)]
+
+
+def routines_of(blocks: Iterable[Block]) -> list[Routine]:
+    """The routines that a kernel calls."""
+    actions = (step.action for block in blocks for step in block.steps)
+    calls = [action for action in actions if isinstance(action, Enter)]
+    return list({id(one): one for action in calls for one in action.routines.values()}.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +188,19 @@ class CallStack(WaveState):
                 _give(wave, number, again, self._kept[number].get(inside[again] - 1, again))
         return self._onward.get(depth, lanes).astype(np.int64)
 
+    def arrays(self, routines: Sequence[Routine]) -> tuple[list[Array], list[list[Array]]]:
+        """The depth of calls, where they return to and the stacks before them; and for each routine how often
+        lanes are in it, and its registers at each level.
+        """
+        found: list[list[Array]] = []
+        for routine in routines:
+            own: list[Array] = [self._inside.setdefault(routine, self._zeros())]
+            for number in routine.registers:
+                dtype = self._wave.registers[number].dtype
+                own.append(self._kept.setdefault(number, _Levels(self._wave, dtype)).values)
+            found.append(own)
+        return [self._depth, self._onward.values, self._stacks.values], found
+
     def _zeros(self) -> Indices:
         return np.zeros(self._wave.shape[0] * self._wave.shape[1], np.int64)
 
@@ -195,18 +215,18 @@ class _Levels:
 
     def __init__(self, wave: Wave, dtype: DType) -> None:
         self._wave = wave
-        self._values: Array = np.zeros((4, wave.shape[0] * wave.shape[1]), dtype)
+        self.values: Array = np.zeros((4, wave.shape[0] * wave.shape[1]), dtype)
 
     def put(self, levels: Indices, lanes: Indices, values: Array) -> None:
         most = int(levels.max())
-        if most >= len(self._values):
-            if 2 * self._values.nbytes > _ALL_BYTES:
+        if most >= len(self.values):
+            if 2 * self.values.nbytes > _ALL_BYTES:
                 raise _too_deep(self._wave, most, lanes[levels == most])
-            self._values = np.concatenate([self._values, np.zeros_like(self._values)])
-        self._values[levels, lanes] = values
+            self.values = np.concatenate([self.values, np.zeros_like(self.values)])
+        self.values[levels, lanes] = values
 
     def get(self, levels: Indices, lanes: Indices) -> Array:
-        return self._values[levels, lanes]
+        return self.values[levels, lanes]
 
 
 def _too_deep(wave: Wave, depth: int, lanes: Indices) -> ExecutionError:

@@ -49,14 +49,14 @@ class Atomic:
     ) -> None:
         """`count` is the number of elements."""
         self._spaces = spaces
-        self._space: Space = space
+        self.space: Space = space
         self.address, self.operands = address, operands
         self._update = atomic_op(modifiers, type)
         self._flushes = type.name == ".f32" and ".add" in modifiers and ".noftz" not in modifiers
-        self._dtype = array_type(type)
-        self._width = type.width // 8 // self._dtype.itemsize
+        self.dtype = array_type(type)
+        self.width = type.width // 8 // self.dtype.itemsize
         self.destinations = destinations
-        self._count = count
+        self.count = count
 
     def place(self, wave: Wave, lane: int) -> str:
         """The memory that a lane (flat number) changes, and its value, for messages; "" if unknown."""
@@ -68,21 +68,21 @@ class Atomic:
     def run(self, wave: Wave, mask: Bools | None) -> None:
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
         operands = [
-            of_lanes(wave, value, lanes).view(self._dtype)
+            of_lanes(wave, value, lanes).view(self.dtype)
             for value in self.operands.run(wave.registers)
         ]
-        size = self._dtype.itemsize * self._width
+        size = self.dtype.itemsize * self.width
         found = self._spaces.resolve(
-            wave, addresses, self._space, size * self._count, lanes, "update"
+            wave, addresses, self.space, size * self.count, lanes, "update"
         )
         numbers = iter(self.destinations)
-        for at in range(self._count):
-            step = self._count * self._width
+        for at in range(self.count):
+            step = self.count * self.width
             values = [
-                np.stack(operands[first : first + self._width], axis=-1)
-                for first in range(at * self._width, len(operands), step)
+                np.stack(operands[first : first + self.width], axis=-1)
+                for first in range(at * self.width, len(operands), step)
             ]
-            old = np.zeros((*addresses.shape, self._width), self._dtype)
+            old = np.zeros((*addresses.shape, self.width), self.dtype)
             for reach, part in found:
                 here = np.ones(addresses.shape, np.bool_) if part is None else part
                 index = self._index(reach, size) + at
@@ -91,21 +91,29 @@ class Atomic:
                 old[here] = _in_turns(memory, index, given, self._of(reach))
             self._write(wave, numbers, old, mask, lanes)
 
+    def operation(self, space: Space) -> AtomicOp | None:
+        """The operation on memory of a state space; None where that is not known (a generic address)."""
+        if self._flushes and space in ("", ".global"):
+            return Sum(flushes=True) if space else None
+        return self._update
+
     def _of(self, reach: ResolvedAddress) -> AtomicOp:
-        return Sum(flushes=True) if self._flushes and reach.space == ".global" else self._update
+        found = self.operation(reach.space)
+        assert found is not None
+        return found
 
     def _index(self, reach: ResolvedAddress, size: int) -> Indices:
         return (reach.offsets >> np.uint64(size.bit_length() - 1)).astype(np.int64).reshape(-1)
 
     def _memory(self, reach: ResolvedAddress) -> Array:
-        flat = writable(reach, self._dtype)
-        return flat[: flat.size // self._width * self._width].reshape(-1, self._width)
+        flat = writable(reach, self.dtype)
+        return flat[: flat.size // self.width * self.width].reshape(-1, self.width)
 
     def _write(
         self, wave: Wave, numbers: Iterator[int | None], old: Array, mask: Bools | None, lanes: Bools | None
     ) -> None:
-        bits = old.view(UNSIGNED[8 * self._dtype.itemsize])
-        for part, number in zip(range(self._width), numbers, strict=False):
+        bits = old.view(UNSIGNED[8 * self.dtype.itemsize])
+        for part, number in zip(range(self.width), numbers, strict=False):
             if number is None:
                 continue
             if lanes is None:

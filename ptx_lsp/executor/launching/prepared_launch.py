@@ -105,7 +105,10 @@ class PreparedLaunch:
         if self._is_cooperative and _WORKSPACE & self._frame.specials.keys():
             self.shape = replace(self.shape, workspace=_workspace(memory))
         check_available(options.native)
-        self._native = HotKernel(self.blocks, self._frame.dtypes, spaces, options.native)
+        self._native = HotKernel(
+            kernel, (is_fine, *self._image.addresses.values()), self.blocks, self._frame.dtypes, spaces,
+            options.native,
+        )
         self._usages: Usages | None = None
         self._surfaces = [bytes_of(one.array) for one in opaque.values() if isinstance(one, Surface)]
         self.saved: list[tuple[Bytes, Bytes]] = []

@@ -4,6 +4,7 @@ others are left to it: native code stops before the instruction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ptx_lsp.executor.arithmetic.program import DType
@@ -69,7 +70,8 @@ class Accesses:
             case ".local":
                 stride = fields["local_stride"]
                 base = code.offset(fields["local"], code.binary("mul", self.lane, stride))
-                found = self._window(base, fields["local_limit"], addresses, size, active, leave)
+                limit = code.load("i64", fields.place("local_limit"), WORD)
+                found = self._window(base, limit, addresses, size, active, leave)
                 self._check(found, leave)
                 row = code.splat(code.convert("trunc", stride, "i32"))
                 own = code.binary("mul", row, sequence(range(WARP_SIZE), "i32"))
@@ -309,6 +311,38 @@ class Accesses:
             )
         code.jump(done)
         code.begin(done)
+
+    def update(
+        self, place: Place, operands: list[Value], element: DType,
+        updated: Callable[[list[Value]], Value], leave: str,
+    ) -> Value:
+        """Changes an element for each lane of the mask, one lane after the other; what each lane found."""
+        code, size = self._code, place.size
+        type = vector_of(scalar_type(element))
+        if not place.is_private:
+            self._check(place, leave)
+        found, left = code.slot(type, "found"), code.slot("i32", "left")
+        code.store(Value(type, "zeroinitializer"), found)
+        code.store(place.active, left)
+        head, one, done = (code.name(stem) for stem in ("lanes", "lane", "updated"))
+        code.jump(head)
+        code.begin(head)
+        rest = code.load("i32", left)
+        code.branch(code.compare("icmp eq", rest, 0), done, one)
+        code.begin(one)
+        lane = code.intrinsic("cttz", rest)
+        code.store(code.binary("and", rest, code.binary("sub", rest, 1)), left)
+        offset = code.extract(place.offsets, lane)
+        at = code.offset(place.base, code.convert("sext", offset, "i64"))
+        old = code.load(element_of(type), at, size)
+        values = [code.splat(one) for one in (old, *(code.extract(one, lane) for one in operands))]
+        new = updated(values)
+        code.store(code.extract(new, 0), at, size)
+        before = code.load(type, found)
+        code.store(code.emit(type, f"insertelement {before}, {old}, {lane}"), found)
+        code.jump(head)
+        code.begin(done)
+        return code.load(type, found)
 
     def _interleaved(self, values: list[Value], first: int) -> Value:
         """The elements of half a warp as they lie in memory."""

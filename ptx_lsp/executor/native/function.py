@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ptx_lsp.executor.arithmetic.program import DType
+from ptx_lsp.executor.decoding.call_stack import Enter, Return, Routine
 from ptx_lsp.executor.machine.control import Block, Jump, Leave, Step, TableJump
 from ptx_lsp.executor.native.access import FIND, Accesses
 from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, integer
@@ -68,7 +69,7 @@ def lowers(steps: Steps, step: Step) -> bool:
     """Whether a step can be lowered; what it becomes is not used."""
     try:
         match step.action:
-            case Jump() | Leave(kind="ret" | "exit"):
+            case Jump() | Leave(kind="ret" | "exit") | Enter() | Return():
                 pass
             case TableJump(index=index):
                 steps.values(index)
@@ -126,6 +127,13 @@ class _Writer(Turns):
                     return
                 case Leave(kind="ret" | "exit"):
                     self._part(self.steps.taken(step, mask), mask, None, number + 1)
+                    return
+                case Enter():
+                    self._call(action, mask, number, at)
+                    return
+                case Return(routine=routine):
+                    back = self.calls.leave(action, mask)
+                    self._part_by(back, mask, self._returns(routine))
                     return
                 case TableJump():
                     if not self._jump_by_table(action, step, mask, number, at):
@@ -258,7 +266,12 @@ class _Writer(Turns):
         else:
             code.jump(some)
         code.begin(some)
-        table = [self.points.of_block(target) for target in action.targets]
+        self._part_by(index, taken, [self.points.of_block(target) for target in action.targets])
+        return True
+
+    def _part_by(self, index: Value, taken: Value, table: list[int]) -> None:
+        """Lanes go on at the points of a table, each at that of its index."""
+        code, count = self.code, len(table)
         points = code.slot(f"[{count} x i32]", "table")
         left = code.slot("i32", "left")
         code.store(Value(f"[{count} x i32]", f"[{', '.join(f'i32 {one}' for one in table)}]"), points, 4)
@@ -288,4 +301,35 @@ class _Writer(Turns):
         code.jump(head)
         code.begin(done)
         code.jump("dispatch")
-        return True
+
+    def _call(self, action: Enter, mask: Value, number: int, at: int) -> None:
+        code = self.code
+        leave, go_on = code.name("leave"), code.name("call")
+        targets = self.calls.targets(action, mask, leave)
+        self.calls.check(action, targets, leave)
+        code.jump(go_on)
+        code.begin(leave)
+        self._exit_here(mask, self.points.exit(number, at))
+        code.begin(go_on)
+        for routine, lanes in targets:
+            self.calls.enter(action, routine, lanes)
+        if action.pointer is None:
+            self._goto(mask, targets[0][0].entry)
+            return
+        for routine, lanes in targets:
+            some, next_one = code.name("some"), code.name("next")
+            code.branch(code.compare("icmp ne", lanes, 0), some, next_one)
+            code.begin(some)
+            self._add(lanes, routine.entry)
+            code.jump(next_one)
+            code.begin(next_one)
+        code.jump("dispatch")
+
+    def _returns(self, routine: Routine) -> list[int]:
+        """The points of all blocks, as far as calls of a routine come back to them."""
+        steps = (step.action for block in self.blocks for step in block.steps)
+        callers = {
+            action.onward for action in steps
+            if isinstance(action, Enter) and any(one is routine for one in action.routines.values())
+        }
+        return [self.points.of_block(one) if one in callers else 0 for one in range(len(self.blocks))]

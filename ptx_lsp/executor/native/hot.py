@@ -6,22 +6,27 @@ kept for as long as its kernel is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakKeyDictionary
 
 from ptx_lsp.executor.arithmetic.program import Bools, DType
+from ptx_lsp.executor.decoding.call_stack import Routine, routines_of
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.native_turns import Stops
+from ptx_lsp.model.function import Function
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.native.running import NativeCode
 
 NativeMode = Literal["auto", "off", "always"]
-_HOT = 1 << 28
+_LEAST = 1 << 26
+_OF_STEP = 1 << 22  # it takes a few milliseconds to compile a step
 _STEP = 1 << 12  # what a step costs besides what each lane of it does
 
 
@@ -36,39 +41,58 @@ def _has_compiler() -> bool:
     return find_spec("llvmlite") is not None
 
 
+class _Heat:
+    """What launches of a kernel have done, and its native code once it is hot."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.is_decided = False
+        self.code: NativeCode | None = None
+        self.blocks: frozenset[int] = frozenset()
+
+
+_KNOWN: WeakKeyDictionary[Function, dict[Hashable, _Heat]] = WeakKeyDictionary()
+
+
 class HotKernel:
     """A decoded kernel, and its native code once it is hot (`NativeTurns`)."""
 
     def __init__(
-        self, blocks: tuple[Block, ...], dtypes: Mapping[int, DType], spaces: Spaces, mode: NativeMode
+        self, kernel: Function, layout: Hashable, blocks: tuple[Block, ...], dtypes: Mapping[int, DType],
+        spaces: Spaces, mode: NativeMode,
     ) -> None:
+        """Launches of a `kernel` whose variables lie in the same `layout` have the same code."""
         self._spaces = spaces
-        self._code: NativeCode | None = None
         self._blocks = blocks
         self._dtypes = dtypes
         self._mode = mode
-        self._heat = 0
-        self._is_decided = mode == "off"
-        self._native: frozenset[int] = frozenset()
+        self._heat = _KNOWN.setdefault(kernel, {}).setdefault(layout, _Heat())
+        self._limit = max(_LEAST, _OF_STEP * sum(len(block.steps) for block in blocks))
+
+    @cached_property
+    def _routines(self) -> list[Routine]:
+        return routines_of(self._blocks)
 
     @property
     def blocks(self) -> frozenset[int]:
-        if self._mode == "always" and not self._is_decided:
+        if self._mode == "always" and not self._heat.is_decided:
             self._compile()
-        return self._native
+        return self._heat.blocks
 
     def run(self, wave: Wave, groups: Mapping[int, Bools | None]) -> Stops:
-        assert self._code is not None
-        return self._code.run(wave, self._spaces, groups)
+        assert self._heat.code is not None
+        return self._heat.code.run(wave, self._spaces, self._routines, groups)
 
     def ran(self, steps: int, lanes: int) -> None:
-        if not self._is_decided:
-            self._heat += steps * (_STEP + lanes)
-            if self._heat > _HOT:
+        heat = self._heat
+        if not heat.is_decided:
+            heat.value += steps * (_STEP + lanes)
+            if heat.value > self._limit:
                 self._compile()
 
     def _compile(self) -> None:
-        self._is_decided = True
+        heat = self._heat
+        heat.is_decided = True
         if not _has_compiler():
             return
         from ptx_lsp.executor.native.function import FunctionBuilder
@@ -76,5 +100,5 @@ class HotKernel:
 
         source = FunctionBuilder(self._blocks, self._dtypes).build()
         if source is not None:
-            self._code = NativeCode(source)
-            self._native = frozenset(source.points.native)
+            heat.code = NativeCode(source)
+            heat.blocks = frozenset(source.points.native)

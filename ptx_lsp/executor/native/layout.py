@@ -7,10 +7,12 @@ from ptx_lsp.executor.native.ir import Code, Value
 FIELDS = (
     "first_block", "last_block", "warps", "lanes", "inputs", "outputs", "positions", "shared",
     "shared_stride", "shared_limit", "local", "local_stride", "local_limit", "parameters",
-    "parameter_limit", "buffers", "buffer_count", "sites", "fuel", "executed",
+    "parameter_limit", "buffers", "buffer_count", "sites", "fuel", "executed", "lane_count", "depth",
+    "levels", "onward", "stacks", "calls",
 )
 """The blocks of a wave that are to run; warps and lanes of a block; tables of registers, see `FILE`; the
-position of each lane; memory; the instructions that may be executed, and after that those which were.
+position of each lane; memory; the instructions that may be executed, and after that those which were; the
+arrays of calls (`calls`).
 """
 WORD = 8
 FILE = 3
@@ -48,5 +50,6 @@ class Fields:
 
 
 _POINTERS = frozenset({
-    "inputs", "outputs", "positions", "shared", "local", "parameters", "buffers", "sites",
+    "inputs", "outputs", "positions", "shared", "local", "parameters", "buffers", "sites", "depth", "onward",
+    "stacks", "calls",
 })

@@ -45,6 +45,17 @@ def lowered(code: Code, program: Program, register: Callable[[int], Traced]) -> 
 _LEAST_FUSED = 4
 
 
+def called(code: Code, function: Callable[..., Array], operands: list[Traced]) -> Value:
+    """What a function computes, of the type of its first operand. Raises NotLoweredError."""
+    try:
+        found: object = function(*operands)
+    except (AttributeError, TypeError) as error:
+        raise NotLoweredError(str(error)) from error
+    if not isinstance(found, Traced):
+        raise NotLoweredError("a constant")
+    return converted(code, found.value, found.dtype, operands[0].dtype)
+
+
 def _fused(code: Code, dtype: DType, operands: list[Traced]) -> Traced:
     """a * b + c, rounded once: there is an instruction for what NumPy has none."""
     values = [converted(code, one.value, one.dtype, dtype) for one in operands]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.decoding.call_stack import Routine, call_stack
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.memory import SHARED_WINDOW
 from ptx_lsp.executor.machine.wave import Wave
@@ -19,6 +20,8 @@ from ptx_lsp.executor.scheduling.native_turns import Stops
 Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
 _FUEL = 1 << 26
+_MOST_LEVELS = 1 << 40  # of a routine that has no registers to keep
+_OF_CALLS = ("depth", "levels", "onward", "stacks", "calls")
 
 
 class NativeCode:
@@ -29,7 +32,9 @@ class NativeCode:
         self._code = MachineCode(source.text)
         self._function = self._code.function("run")
 
-    def run(self, wave: Wave, spaces: Spaces, groups: Mapping[int, Bools | None]) -> Stops:
+    def run(
+        self, wave: Wave, spaces: Spaces, routines: Sequence[Routine], groups: Mapping[int, Bools | None]
+    ) -> Stops:
         """Lets groups of lanes at blocks with native code go on."""
         source = self.source
         positions = np.full(wave.shape, GONE, np.int32)
@@ -53,11 +58,15 @@ class NativeCode:
             "local_stride": wave.local.shape[1], "local_limit": wave.local_bytes,
             "parameters": _pointer(spaces.parameters), "parameter_limit": spaces.parameters.size,
             "buffers": _pointer(buffers), "buffer_count": buffers.size // BUFFER,
-            "sites": _pointer(sites), "fuel": _FUEL, "executed": 0,
+            "sites": _pointer(sites), "fuel": _FUEL, "executed": 0, "lane_count": rows * lanes,
+            **dict.fromkeys(_OF_CALLS, 0),
         }
+        calls = _calls(wave, routines, values)
         given[:] = [values[name] for name in FIELDS]
         self._function(_pointer(given))
+        del calls
         wave.executed += int(given[FIELDS.index("executed")])
+        wave.local_bytes = int(given[FIELDS.index("local_limit")])
         if (positions != GONE).any():
             for at, array in zip(source.results, results, strict=True):
                 wave.registers[source.file[at]] = array
@@ -91,6 +100,22 @@ class NativeCode:
             table[at] = _pointer(value), between, along
             arrays.append(value)
         return table, arrays
+
+
+def _calls(wave: Wave, routines: Sequence[Routine], values: dict[str, int]) -> Words:
+    """The table of what routines keep. Sets the values for calls."""
+    if not routines:
+        return np.zeros(0, np.int64)
+    (depth, onward, stacks), kept = call_stack(wave).arrays(routines)
+    table: list[int] = []
+    for inside, *registers in kept:
+        levels = min((len(one) for one in registers), default=_MOST_LEVELS)
+        table += [_pointer(inside), levels, *map(_pointer, registers)]
+    found = np.array(table, np.int64)
+    values["depth"], values["onward"] = _pointer(depth), _pointer(onward)
+    values["stacks"], values["calls"] = _pointer(stacks), _pointer(found)
+    values["levels"] = min(len(onward), len(stacks))
+    return found
 
 
 def _buffers(wave: Wave, spaces: Spaces) -> Words:

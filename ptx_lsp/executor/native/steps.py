@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ptx_lsp.executor.arithmetic.program import DType, Program
+from ptx_lsp.executor.arithmetic.program import UNSIGNED, DType, Program
 from ptx_lsp.executor.instructions.access import Load, Store
+from ptx_lsp.executor.instructions.atomic import Atomic
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.machine.control import Nothing, Step
 from ptx_lsp.executor.native.access import Accesses
 from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, vector_of, vector_type
-from ptx_lsp.executor.native.programs import lowered
+from ptx_lsp.executor.native.programs import called, lowered
 from ptx_lsp.executor.native.traced import Traced, converted
 
 
@@ -83,6 +84,8 @@ class Steps:
                 self._load(action, active, leave)
             case Store():
                 self._store(action, active, leave)
+            case Atomic():
+                self._update(action, active, leave)
             case _:
                 raise NotLoweredError(type(action).__name__)
 
@@ -106,3 +109,24 @@ class Steps:
         if values[0].type == vector_of("i1"):
             raise NotLoweredError("a predicate is stored")
         self.accesses.store(place, values, leave)
+
+    def _update(self, action: Atomic, active: Value, leave: str) -> None:
+        operation = action.operation(action.space)
+        if operation is None or action.width != 1 or action.count != 1:
+            raise NotLoweredError("an atomic operation")
+        dtype, code = action.dtype, self.code
+        operands = [
+            code.convert("bitcast", one, vector_type(dtype)) for one in self.values(action.operands)
+        ]
+        (addresses,) = self.values(action.address)
+        place = self.accesses.place(addresses, action.space, dtype.itemsize, active, leave, writes=True)
+
+        def updated(values: list[Value]) -> Value:
+            return called(code, operation, [Traced(code, one, dtype) for one in values])
+
+        old = self.accesses.update(place, operands, dtype, updated, leave)
+        bits = UNSIGNED[8 * dtype.itemsize]
+        value = code.convert("bitcast", old, vector_type(bits))
+        for number in action.destinations:
+            if number is not None:
+                self.write(number, converted(code, value, bits, self._dtypes[number]), active)

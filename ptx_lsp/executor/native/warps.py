@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptx_lsp.executor.arithmetic.program import BOOL, DType
+from ptx_lsp.executor.decoding.call_stack import Enter, Return, routines_of
 from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.native.access import Accesses
+from ptx_lsp.executor.native.calls import Calls, touched
 from ptx_lsp.executor.native.ir import Code, Value, integer, vector_of, vector_type
 from ptx_lsp.executor.native.layout import FILE, GONE, SITE, WORD, Fields
 from ptx_lsp.executor.native.liveness import reads, writes
@@ -39,9 +41,12 @@ class Turns:
         for number in points.native:
             for step in blocks[number].steps:
                 used |= (reads(step) or set()) | writes(step)
+                if isinstance(step.action, Enter | Return):
+                    used |= touched(step.action)
         self.file = tuple(sorted(used))
         self.temporary = used - global_
         self.steps = Steps(code, self.accesses, dtypes, self.temporary)
+        self.calls = Calls(code, self.fields, self.steps, self.accesses, routines_of(blocks))
         bits = -(-len(points.native) // _WORD_BITS) * _WORD_BITS
         self.set_type = f"i{bits}"
         self.waiting = code.slot(self.set_type, "waiting")
