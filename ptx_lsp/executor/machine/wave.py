@@ -6,6 +6,7 @@ CUDA's best-practices guide calls the blocks that are resident at once a *wave*;
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from random import Random
 from typing import Self
 
@@ -68,8 +69,7 @@ class Wave:
         """The block of each lane, and the index of its thread in the block."""
         self.threads: Numbers = np.arange(shape.lanes, dtype=np.uint32).reshape(1, -1)
         self.block_rows: Addresses = np.arange(count, dtype=np.uint64).reshape(-1, 1)
-        """Where, of `shared`, the memory of each lane's block is; and, of `local`, its own."""
-        self.local_rows: Addresses = np.arange(count * shape.lanes, dtype=np.uint64).reshape(self.shape)
+        """Where, of `shared`, the memory of each lane's block is."""
         self.shared: Bytes = np.zeros((count, _row(shape.shared_bytes)), np.uint8)
         self.local: Bytes = np.zeros((count * shape.lanes, _row(shape.local_bytes)), np.uint8)
         """One row per lane; it grows with the stack."""
@@ -87,6 +87,12 @@ class Wave:
         self.size = len(frame)
         """How many registers there are."""
         self.registers = [np.zeros((1, 1), frame.dtypes[number]) for number in range(self.size)]
+
+    @cached_property
+    def local_rows(self) -> Addresses:
+        """Where, of `local`, the memory of each lane is."""
+        rows, lanes = self.shape
+        return np.arange(rows * lanes, dtype=np.uint64).reshape(self.shape)
 
     @property
     def running_blocks(self) -> int:

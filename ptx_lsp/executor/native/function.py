@@ -33,6 +33,8 @@ class NativeSource:
     file: tuple[int, ...]
     results: tuple[int, ...]
     sites: int
+    is_whole: bool
+    """Whether all of the kernel is native code, and no thread waits for another but at barriers."""
 
 
 class FunctionBuilder:
@@ -103,7 +105,8 @@ class _Writer(Turns):
         ])
         given_back = tuple(places[one] for one in results)
         return NativeSource(
-            self.finished(text), self.points, self.file, given_back, self.accesses.sites
+            self.finished(text), self.points, self.file, given_back, self.accesses.sites,
+            self.is_whole and not any(self.blocks[one].polls for one in self.points.native),
         )
 
     def _block(self, point: int, number: int) -> None:
@@ -152,6 +155,7 @@ class _Writer(Turns):
                 self.steps.run(step, mask, leave)
             except NotLoweredError:
                 del code.lines[begun:]
+                self.is_whole = False
                 self._exit_here(mask, self.points.exit(number, at))
                 return
             if any(f"%{leave}" in line for line in code.lines[begun:]):
@@ -217,6 +221,7 @@ class _Writer(Turns):
         """A group goes on at a block, at once if it stands before all others."""
         code, point = self.code, self.points.of_block(target)
         if not self.points.is_native(point):
+            self.is_whole = False
             self.position(mask, point)
             code.jump("dispatch")
             return

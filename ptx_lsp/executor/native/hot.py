@@ -17,6 +17,7 @@ from ptx_lsp.executor.decoding.call_stack import Routine, routines_of
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.errors import ExecutionError
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.native_turns import Stops
 from ptx_lsp.model.function import Function
@@ -28,6 +29,9 @@ NativeMode = Literal["auto", "off", "always"]
 _LEAST = 1 << 26
 _OF_STEP = 1 << 22  # it takes a few milliseconds to compile a step
 _STEP = 1 << 12  # what a step costs besides what each lane of it does
+_MOST_LANES = 1 << 20
+_MOST_SHARED = 1 << 24
+"""The lanes of a wave in native code, and the bytes of its shared memory."""
 
 
 def check_available(mode: NativeMode) -> None:
@@ -49,6 +53,7 @@ class _Heat:
         self.is_decided = False
         self.code: NativeCode | None = None
         self.blocks: frozenset[int] = frozenset()
+        self.is_whole = False
 
 
 _KNOWN: WeakKeyDictionary[Function, dict[Hashable, _Heat]] = WeakKeyDictionary()
@@ -79,6 +84,11 @@ class HotKernel:
             self._compile()
         return self._heat.blocks
 
+    def wave_lanes(self, launch: LaunchConfig) -> int:
+        if not self.blocks or launch.local_bytes or not self._heat.is_whole:
+            return 0
+        return min(_MOST_LANES, _MOST_SHARED * launch.lanes // max(launch.shared_bytes, 1))
+
     def run(self, wave: Wave, groups: Mapping[int, Bools | None]) -> Stops:
         assert self._heat.code is not None
         return self._heat.code.run(wave, self._spaces, self._routines, groups)
@@ -102,3 +112,4 @@ class HotKernel:
         if source is not None:
             heat.code = NativeCode(source)
             heat.blocks = frozenset(source.points.native)
+            heat.is_whole = source.is_whole

@@ -8,11 +8,12 @@ FIELDS = (
     "first_block", "last_block", "warps", "lanes", "inputs", "outputs", "positions", "shared",
     "shared_stride", "shared_limit", "local", "local_stride", "local_limit", "parameters",
     "parameter_limit", "buffers", "buffer_count", "sites", "fuel", "executed", "lane_count", "depth",
-    "levels", "onward", "stacks", "calls",
+    "levels", "onward", "stacks", "calls", "start", "threads", "alive",
 )
 """The blocks of a wave that are to run; warps and lanes of a block; tables of registers, see `FILE`; the
 position of each lane; memory; the instructions that may be executed, and after that those which were; the
-arrays of calls (`calls`).
+arrays of calls (`calls`); the point at which all `threads` of each block begin (`NOWHERE`: that is among the
+positions), and afterwards how many warps have lanes that have not exited.
 """
 WORD = 8
 FILE = 3
@@ -25,8 +26,9 @@ SITE = 3
 """Words for each access to global memory, to remember the last buffer: its address, the last offset of an
 access in it, and the pointer to it.
 """
+NOWHERE = -3
 GONE = -1
-"""The position of a lane that has exited, or does not exist."""
+"""The position of a lane that has exited, or does not exist. Positions are kept plus 1, so that it is 0."""
 ELSEWHERE = -2
 """The position of a lane that goes on without native code."""
 

@@ -7,21 +7,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.arithmetic.program import Array, Bools, DType
 from ptx_lsp.executor.decoding.call_stack import Routine, call_stack
 from ptx_lsp.executor.machine.address_resolution import Spaces
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.memory import SHARED_WINDOW
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.native.compiler import MachineCode
 from ptx_lsp.executor.native.function import NativeSource
-from ptx_lsp.executor.native.layout import BUFFER, ELSEWHERE, FIELDS, FILE, GONE, SITE
+from ptx_lsp.executor.native.layout import BUFFER, ELSEWHERE, FIELDS, FILE, GONE, NOWHERE, SITE
 from ptx_lsp.executor.scheduling.native_turns import Stops
 
 Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
 _FUEL = 1 << 26
 _MOST_LEVELS = 1 << 40  # of a routine that has no registers to keep
-_OF_CALLS = ("depth", "levels", "onward", "stacks", "calls")
+_PART = 1 << 16  # lanes
+_ALIVE, _EXECUTED, _LOCAL_LIMIT = (FIELDS.index(name) for name in ("alive", "executed", "local_limit"))
 
 
 class NativeCode:
@@ -37,43 +39,49 @@ class NativeCode:
     ) -> Stops:
         """Lets groups of lanes at blocks with native code go on."""
         source = self.source
-        positions = np.full(wave.shape, GONE, np.int32)
-        positions[wave.live_mask()] = ELSEWHERE
-        for block, mask in groups.items():
-            positions[wave.full_mask(mask)] = source.points.of_block(block)
+        positions = np.zeros(wave.shape, np.int32)
+        start = NOWHERE
+        if wave.live is None and [*groups.values()] == [None]:
+            start = source.points.of_block(next(iter(groups)))
+        else:
+            positions[wave.live_mask()] = ELSEWHERE - GONE
+            for block, mask in groups.items():
+                positions[wave.full_mask(mask)] = source.points.of_block(block) - GONE
         inputs, arrays = self._inputs(wave)
-        results = [np.zeros(wave.shape, arrays[at].dtype) for at in source.results]
-        outputs = np.zeros(len(source.file), np.int64)
-        for at, array in zip(source.results, results, strict=True):
-            outputs[at] = _pointer(array)
-        buffers = _buffers(wave, spaces)
-        sites = np.zeros(SITE * source.sites + 1, np.int64)
-        given = np.zeros(len(FIELDS), np.int64)
-        rows, lanes = wave.shape
-        values: dict[str, int] = {
-            "first_block": 0, "last_block": rows, "warps": lanes // 32, "lanes": lanes,
-            "inputs": _pointer(inputs), "outputs": _pointer(outputs), "positions": _pointer(positions),
-            "shared": _pointer(wave.shared), "shared_stride": wave.shared.shape[1],
-            "shared_limit": wave.launch.shared_bytes, "local": _pointer(wave.local),
-            "local_stride": wave.local.shape[1], "local_limit": wave.local_bytes,
-            "parameters": _pointer(spaces.parameters), "parameter_limit": spaces.parameters.size,
-            "buffers": _pointer(buffers), "buffer_count": buffers.size // BUFFER,
-            "sites": _pointer(sites), "fuel": _FUEL, "executed": 0, "lane_count": rows * lanes,
-            **dict.fromkeys(_OF_CALLS, 0),
-        }
+        values = _given(wave, spaces)
         calls = _calls(wave, routines, values)
-        given[:] = [values[name] for name in FIELDS]
-        self._function(_pointer(given))
+        values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
+        results = _Results(wave, source, [arrays[at].dtype for at in source.results])
+        runs = [self._part(values, wave, spaces, results, *part) for part in _parts(*wave.shape)]
         del calls
-        wave.executed += int(given[FIELDS.index("executed")])
-        wave.local_bytes = int(given[FIELDS.index("local_limit")])
-        if (positions != GONE).any():
-            for at, array in zip(source.results, results, strict=True):
-                wave.registers[source.file[at]] = array
-        return self._stops(positions, wave.live_mask() & (positions == GONE))
+        wave.executed += max(executed for executed, _ in runs)
+        wave.local_bytes = max(limit for _, limit in runs)
+        if not results.is_any_alive:
+            return Stops(wave.live_mask())
+        results.give()
+        return self._stops(positions + np.int32(GONE), wave)
 
-    def _stops(self, positions: Positions, exited: Bools) -> Stops:
-        found, points = Stops(exited), self.source.points
+    def _part(
+        self, values: Mapping[str, int], wave: Wave, spaces: Spaces, results: _Results, first: int, last: int
+    ) -> tuple[int, int]:
+        """Runs some of the blocks; how many steps they executed, and the local memory in use."""
+        outputs = results.buffers(last - first)
+        table = np.zeros(len(self.source.file), np.int64)
+        for at, array in zip(self.source.results, outputs, strict=True):
+            table[at] = _pointer(array) - first * wave.shape[1] * array.dtype.itemsize
+        buffers, sites = _buffers(wave, spaces), np.zeros(SITE * self.source.sites + 1, np.int64)
+        own = {
+            "first_block": first, "last_block": last, "outputs": _pointer(table),
+            "buffers": _pointer(buffers), "buffer_count": buffers.size // BUFFER, "sites": _pointer(sites),
+        }
+        whole = {**values, **own}
+        given = np.array([whole[name] for name in FIELDS], np.int64)
+        self._function(_pointer(given))
+        results.take(outputs, first, last, is_alive=bool(given[_ALIVE]))
+        return int(given[_EXECUTED]), int(given[_LOCAL_LIMIT])
+
+    def _stops(self, positions: Positions, wave: Wave) -> Stops:
+        found, points = Stops(wave.live_mask() & (positions == GONE)), self.source.points
         reached: list[int] = np.unique(positions[positions >= 0]).tolist()
         for point in reached:
             block, step = points.places[point]
@@ -102,6 +110,61 @@ class NativeCode:
         return table, arrays
 
 
+class _Results:
+    """The registers that native code gives back: whole arrays only where lanes are left."""
+
+    def __init__(self, wave: Wave, source: NativeSource, dtypes: list[DType]) -> None:
+        self._wave = wave
+        self._numbers = [source.file[at] for at in source.results]
+        self._dtypes = dtypes
+        self._whole: list[Array] = []
+        self._free: list[list[Array]] = []
+        self.is_any_alive = False
+
+    def buffers(self, rows: int) -> list[Array]:
+        """Arrays for so many blocks."""
+        if self._free:
+            return self._free.pop()
+        return [np.zeros((rows, self._wave.shape[1]), dtype) for dtype in self._dtypes]
+
+    def take(self, arrays: list[Array], first: int, last: int, *, is_alive: bool) -> None:
+        """Takes what some blocks have left."""
+        self.is_any_alive |= is_alive
+        if is_alive and last - first == self._wave.shape[0]:
+            self._whole = arrays
+            return
+        self._free.append(arrays)
+        if is_alive:
+            if not self._whole:
+                self._whole = [np.zeros(self._wave.shape, dtype) for dtype in self._dtypes]
+            for whole, part in zip(self._whole, arrays, strict=True):
+                whole[first:last] = part[: last - first]
+
+    def give(self) -> None:
+        """Gives the registers their values."""
+        for number, array in zip(self._numbers, self._whole, strict=True):
+            self._wave.registers[number] = array
+
+
+def _parts(rows: int, lanes: int) -> list[tuple[int, int]]:
+    """The first and the last block of the parts of a wave."""
+    each = max(1, _PART // lanes)
+    return [(first, min(first + each, rows)) for first in range(0, rows, each)]
+
+
+def _given(wave: Wave, spaces: Spaces) -> dict[str, int]:
+    """The words that are the same for all parts of a wave."""
+    rows, lanes = wave.shape
+    return {
+        **dict.fromkeys(FIELDS, 0), "warps": lanes // WARP_SIZE, "lanes": lanes,
+        "threads": wave.launch.threads, "lane_count": rows * lanes, "fuel": _FUEL,
+        "shared": _pointer(wave.shared), "shared_stride": wave.shared.shape[1],
+        "shared_limit": wave.launch.shared_bytes, "local": _pointer(wave.local),
+        "local_stride": wave.local.shape[1], "local_limit": wave.local_bytes,
+        "parameters": _pointer(spaces.parameters), "parameter_limit": spaces.parameters.size,
+    }
+
+
 def _calls(wave: Wave, routines: Sequence[Routine], values: dict[str, int]) -> Words:
     """The table of what routines keep. Sets the values for calls."""
     if not routines:
@@ -127,4 +190,5 @@ def _buffers(wave: Wave, spaces: Spaces) -> Words:
 
 
 def _pointer(array: npt.NDArray[np.generic]) -> int:
-    return array.ctypes.data
+    found: int = array.__array_interface__["data"][0]
+    return found

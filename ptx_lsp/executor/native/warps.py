@@ -10,8 +10,8 @@ from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.native.access import Accesses
 from ptx_lsp.executor.native.calls import Calls, touched
-from ptx_lsp.executor.native.ir import Code, Value, integer, vector_of, vector_type
-from ptx_lsp.executor.native.layout import FILE, GONE, SITE, WORD, Fields
+from ptx_lsp.executor.native.ir import Code, Value, integer, sequence, vector_of, vector_type
+from ptx_lsp.executor.native.layout import FILE, GONE, NOWHERE, SITE, WORD, Fields
 from ptx_lsp.executor.native.liveness import reads, writes
 from ptx_lsp.executor.native.points import Points
 from ptx_lsp.executor.native.steps import Steps
@@ -35,6 +35,8 @@ class Turns:
         self.dtypes = dtypes
         self.points = points
         self.code = code = Code()
+        self.is_whole = True
+        """Whether nothing so far had no native code."""
         self.fields = Fields(code, Value("ptr", "%given"))
         self.accesses = Accesses(code, self.fields)
         used: set[int] = set()
@@ -102,8 +104,8 @@ class Turns:
         self.first_lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
         self.accesses.lane = self.first_lane
         self.own_positions = code.offset(fields["positions"], code.binary("mul", self.first_lane, 4))
-        positions = code.load(LANES, self.own_positions, 4)
-        code.store(positions, self.positions)
+        self._positions()
+        positions = code.load(LANES, self.positions)
         alive = code.bits(code.compare("icmp ne", positions, GONE))
         code.branch(code.compare("icmp eq", alive, 0), "next_warp", "load")
         code.begin("load")
@@ -124,6 +126,28 @@ class Turns:
         here = code.compare("icmp ult", positions, len(self.points.native))
         self._gather(positions, code.bits(here))
         code.jump("dispatch")
+
+    def _positions(self) -> None:
+        """Reads where the lanes of the warp are; at first all may be at one point."""
+        code, fields = self.code, self.fields
+        kept, fresh, done = (code.name(stem) for stem in ("kept", "fresh", "placed"))
+        is_first = code.compare("icmp eq", code.load("i64", self.passes), 0)
+        begins = code.compare("icmp ne", fields["start"], NOWHERE)
+        code.branch(code.binary("and", is_first, begins), fresh, kept)
+        code.begin(kept)
+        code.store(code.binary("sub", code.load(LANES, self.own_positions, 4), 1), self.positions)
+        code.jump(done)
+        code.begin(fresh)
+        first = code.convert("trunc", code.binary("mul", code.load("i64", self.warp), WARP_SIZE), "i32")
+        lanes = code.binary("add", code.splat(first), sequence(range(WARP_SIZE), "i32"))
+        exists = code.compare("icmp ult", lanes, code.splat(code.convert("trunc", fields["threads"], "i32")))
+        start = code.splat(code.convert("trunc", fields["start"], "i32"))
+        code.store(code.select(exists, start, integer(GONE, LANES)), self.positions)
+        code.jump(done)
+        code.begin(done)
+
+    def _keep(self, positions: Value) -> None:
+        self.code.store(self.code.binary("add", positions, 1), self.own_positions, 4)
 
     def _forget_sites(self) -> None:
         code = self.code
@@ -277,10 +301,20 @@ class Turns:
         code.jump("save_live")
         code.begin("save_live")
         positions = code.load(LANES, self.positions)
-        code.store(positions, self.own_positions, 4)
         alive = code.bits(code.compare("icmp ne", positions, GONE))
-        code.branch(code.compare("icmp eq", alive, 0), "warp_end", "save")
+        code.branch(code.compare("icmp eq", alive, 0), "all_gone", "save")
+        code.begin("all_gone")
+        code.branch(code.compare("icmp eq", code.load("i64", self.passes), 0), "never_kept", "gone")
+        code.begin("never_kept")
+        begins = code.compare("icmp ne", self.fields["start"], NOWHERE)
+        code.branch(begins, "warp_end", "gone")
+        code.begin("gone")
+        self._keep(positions)
+        code.jump("warp_end")
         code.begin("save")
+        self._keep(positions)
+        count = self.fields.place("alive")
+        code.store(code.binary("add", code.load("i64", count, WORD), 1), count, WORD)
         self._save(set(self.file) - self.temporary)
         first, count = len(self.points.native), len(self.points.barriers)
         at_barrier = code.binary("sub", positions, integer(first, LANES))
@@ -312,6 +346,7 @@ class Turns:
         code.branch(ready, "release", "next_block")
         code.begin("release")
         code.store(code.binary("add", code.load("i64", self.passes), 1), self.passes)
+        code.store(integer(0, "i64"), fields.place("alive"), WORD)
         code.store(integer(0, "i64"), self.warp)
         code.jump("releases")
         code.begin("releases")
@@ -321,12 +356,12 @@ class Turns:
         number = code.binary("mul", code.load("i64", self.block), fields["warps"])
         lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
         own = code.offset(fields["positions"], code.binary("mul", lane, 4))
-        positions = code.load(LANES, own, 4)
+        positions = code.binary("sub", code.load(LANES, own, 4), 1)
         for (block, _), point in self.points.barriers.items():
             there = code.compare("icmp eq", positions, integer(point, LANES))
             onward = integer(self.points.of_block(block + 1), LANES)
             positions = code.select(there, onward, positions)
-        code.store(positions, own, 4)
+        code.store(code.binary("add", positions, 1), own, 4)
         code.store(code.binary("add", warp, 1), self.warp)
         code.jump("releases")
         code.begin("next_block")

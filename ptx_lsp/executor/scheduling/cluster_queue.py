@@ -26,12 +26,14 @@ class ClusterQueue:
         self.canceled = 0
         """How many blocks were."""
 
-    def next_wave(self, room: int) -> Numbers | None:
-        """The blocks of the next wave, for at most `room` blocks; None where all have started."""
+    def next_wave(self, room: int, lanes: int = 0) -> Numbers | None:
+        """The blocks of the next wave, for at most `room` blocks and about so many lanes (0: as the schedule
+        has it); None where all have started.
+        """
         first, cluster = self._first, self._shape.cluster_blocks
         if first >= self._shape.blocks:
             return None
-        lanes = self._schedule.wave_lanes(_WAVE_LANES)
+        lanes = max(lanes, self._schedule.wave_lanes(_WAVE_LANES))
         clusters = min(max(1, lanes // self._shape.lanes // cluster), self._most, max(1, room // cluster))
         self._first = min(first + clusters * cluster, self._shape.blocks)
         return self._blocks(first, self._first)

@@ -118,7 +118,9 @@ class Machine:
         return self._shape.resident_blocks - sum(run.wave.running_blocks for run in self._runs)
 
     def _start(self) -> None:
-        following = self._starts.next_wave(self._room)
+        native = self._native
+        lanes = 0 if native is None else native.wave_lanes(self._shape)
+        following = self._starts.next_wave(self._room, lanes)
         if following is None:
             return
         wave = Wave(self._shape, self._frame, following)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ptx_lsp.executor.arithmetic.program import Bools
+from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.wave import Wave
 
 
@@ -29,6 +30,10 @@ class NativeTurns(Protocol):
     @property
     def blocks(self) -> frozenset[int]:
         """The blocks that have native code now."""
+        ...
+
+    def wave_lanes(self, launch: LaunchConfig) -> int:
+        """How many lanes a wave may have; 0 for as many as without native code."""
         ...
 
     def run(self, wave: Wave, groups: Mapping[int, Bools | None]) -> Stops:
