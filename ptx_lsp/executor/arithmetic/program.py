@@ -57,6 +57,14 @@ class Program:
         """The registers whose values it needs."""
         return {register for _, register in self._inputs}
 
+    @property
+    def known_value(self) -> int | None:
+        """The integer that it computes; None if that depends on registers."""
+        if self._inputs or len(self.outputs) != 1:
+            return None
+        (value,) = self.run([])
+        return int(value.reshape(-1).view(f"u{value.dtype.itemsize}")[0])
+
     def interpreted(
         self, register: Callable[[int], Value], constant: Callable[[Array], Value],
         apply: Callable[[Hashable, DType, Callable[..., Array], list[Value]], Value],

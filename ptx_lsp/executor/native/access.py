@@ -180,6 +180,18 @@ class Accesses:
             found.append(code.emit(vector_of(scalar), f"phi {vector_of(scalar)} {values}"))
         return found
 
+    def parameter(self, address: int, element: DType, count: int, leave: str) -> list[Value]:
+        """`count` elements of the parameters at an address that is the same for all lanes."""
+        code, fields, size = self._code, self._fields, element.itemsize
+        if address % (size * count):
+            raise NotLoweredError("a misaligned parameter")
+        fits = code.compare("icmp uge", fields["parameter_limit"], address + size * count)
+        go_on = code.name("parameter")
+        code.branch(fits, go_on, leave, likely=True)
+        code.begin(go_on)
+        places = (code.offset(fields["parameters"], address + at * size) for at in range(count))
+        return [code.splat(code.load(scalar_type(element), place, size)) for place in places]
+
     def _end(self, done: str) -> str:
         """Ends a path; the label of where it ends."""
         label = self._code.name("path")

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 
 from ptx_lsp.executor.arithmetic.program import DType
 from ptx_lsp.executor.decoding.call_stack import Enter, Return, Routine
-from ptx_lsp.executor.machine.control import Block, Jump, Leave, Step, TableJump
+from ptx_lsp.executor.instructions.access import Load, Store
+from ptx_lsp.executor.instructions.atomic import Atomic
+from ptx_lsp.executor.instructions.compute import Compute
+from ptx_lsp.executor.instructions.warp import Warp
+from ptx_lsp.executor.machine.control import Block, Control, Jump, Leave, Nothing, Step, TableJump
 from ptx_lsp.executor.native.access import FIND, Accesses
 from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, integer
 from ptx_lsp.executor.native.layout import GONE, Fields
@@ -35,6 +39,18 @@ class NativeSource:
     sites: int
     is_whole: bool
     """Whether all of the kernel is native code, and no thread waits for another but at barriers."""
+    is_parallel: bool
+    """Whether blocks may run at once: none sees what others do to memory, if there are no races."""
+
+
+def is_parallel(blocks: Sequence[Block]) -> bool:
+    """Whether the threads of different blocks cannot tell in which order they run."""
+    steps = (step.action for block in blocks for step in block.steps)
+    return not any(block.polls for block in blocks) and all(
+        isinstance(one, Compute | Load | Store | Nothing | Control | Warp)
+        or (isinstance(one, Atomic) and one.space == ".shared")
+        for one in steps
+    )
 
 
 class FunctionBuilder:
@@ -106,7 +122,7 @@ class _Writer(Turns):
         given_back = tuple(places[one] for one in results)
         return NativeSource(
             self.finished(text), self.points, self.file, given_back, self.accesses.sites,
-            self.is_whole and not any(self.blocks[one].polls for one in self.points.native),
+            self.is_whole and not any(block.polls for block in self.blocks), is_parallel(self.blocks),
         )
 
     def _block(self, point: int, number: int) -> None:

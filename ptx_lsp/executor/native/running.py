@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +37,7 @@ class NativeCode:
         self.source = source
         self._code = MachineCode(source.text)
         self._function = self._code.function("run")
+        self._workers = _workers() if source.is_parallel else None
 
     def run(
         self, wave: Wave, spaces: Spaces, routines: Sequence[Routine], groups: Mapping[int, Bools | None]
@@ -52,12 +57,20 @@ class NativeCode:
         calls = _calls(wave, routines, values)
         values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
         results = _Results(wave, source, [arrays[at].dtype for at in source.results])
-        runs = [self._part(values, wave, spaces, results, *part) for part in _parts(*wave.shape)]
+        parts = _parts(*wave.shape)
+
+        def run(part: tuple[int, int]) -> tuple[int, int]:
+            return self._part(values, wave, spaces, results, *part)
+
+        if len(parts) > 1 and self._workers is not None:
+            runs = list(self._workers.map(run, parts))
+        else:
+            runs = list(map(run, parts))
         del calls
         wave.executed += max(executed for executed, _ in runs)
         wave.local_bytes = max(limit for _, limit in runs)
         if not results.is_any_alive:
-            return Stops(wave.live_mask())
+            return Stops(None)
         results.give()
         return self._stops(positions + np.int32(GONE), wave)
 
@@ -110,6 +123,13 @@ class NativeCode:
         return table, arrays
 
 
+@cache
+def _workers() -> ThreadPoolExecutor | None:
+    """A thread for each core; None where there is only one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return ThreadPoolExecutor(cores, "native") if cores > 1 else None
+
+
 class _Results:
     """The registers that native code gives back: whole arrays only where lanes are left."""
 
@@ -119,26 +139,29 @@ class _Results:
         self._dtypes = dtypes
         self._whole: list[Array] = []
         self._free: list[list[Array]] = []
+        self._lock = Lock()
         self.is_any_alive = False
 
     def buffers(self, rows: int) -> list[Array]:
         """Arrays for so many blocks."""
-        if self._free:
-            return self._free.pop()
+        with self._lock:
+            if self._free:
+                return self._free.pop()
         return [np.zeros((rows, self._wave.shape[1]), dtype) for dtype in self._dtypes]
 
     def take(self, arrays: list[Array], first: int, last: int, *, is_alive: bool) -> None:
         """Takes what some blocks have left."""
-        self.is_any_alive |= is_alive
-        if is_alive and last - first == self._wave.shape[0]:
-            self._whole = arrays
-            return
-        self._free.append(arrays)
-        if is_alive:
-            if not self._whole:
-                self._whole = [np.zeros(self._wave.shape, dtype) for dtype in self._dtypes]
-            for whole, part in zip(self._whole, arrays, strict=True):
-                whole[first:last] = part[: last - first]
+        with self._lock:
+            self.is_any_alive |= is_alive
+            if is_alive and last - first == self._wave.shape[0]:
+                self._whole = arrays
+                return
+            self._free.append(arrays)
+            if is_alive:
+                if not self._whole:
+                    self._whole = [np.zeros(self._wave.shape, dtype) for dtype in self._dtypes]
+                for whole, part in zip(self._whole, arrays, strict=True):
+                    whole[first:last] = part[: last - first]
 
     def give(self) -> None:
         """Gives the registers their values."""

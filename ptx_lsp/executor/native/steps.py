@@ -90,12 +90,20 @@ class Steps:
                 raise NotLoweredError(type(action).__name__)
 
     def _load(self, action: Load, active: Value, leave: str) -> None:
-        (addresses,) = self.values(action.address)
         count = len(action.destinations)
+        constant = action.address.known_value
+        if action.space == ".param" and constant is not None:
+            found = self.accesses.parameter(constant, action.element, count, leave)
+            self._give(action, found, active)
+            return
+        (addresses,) = self.values(action.address)
         place = self.accesses.place(
             addresses, action.space, action.element.itemsize * count, active, leave, writes=False
         )
-        found = self.accesses.load(place, action.element, count, leave)
+        self._give(action, self.accesses.load(place, action.element, count, leave), active)
+
+    def _give(self, action: Load, found: list[Value], active: Value) -> None:
+        """Gives registers the elements that a load has found."""
         for number, value in zip(action.destinations, found, strict=True):
             if number is not None:
                 dtype = self._dtypes[number]

@@ -14,11 +14,11 @@ from ptx_lsp.executor.machine.wave import Wave
 @dataclass
 class Stops:
     """Where the lanes are that have gone on in native code: at blocks, in the middle of blocks before a step
-    (block, step, lanes), or nowhere, having exited. It is of no use to run the blocks in `refused` again at
-    once.
+    (block, step, lanes), or nowhere, having exited (None: all that there were). It is of no use to run the
+    blocks in `refused` again at once.
     """
 
-    exited: Bools
+    exited: Bools | None
     at_blocks: list[tuple[int, Bools]] = field(default_factory=list[tuple[int, Bools]])
     inside: list[tuple[int, int, Bools]] = field(default_factory=list[tuple[int, int, Bools]])
     refused: set[int] = field(default_factory=set[int])

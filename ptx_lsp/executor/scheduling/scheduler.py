@@ -142,7 +142,9 @@ class Scheduler(ConvergenceGroups):
         wave = self.wave
         stops = native.run(wave, ready)
         self._refused |= stops.refused
-        if stops.exited.any():
+        if stops.exited is None:
+            self.end(None if wave.live is None else wave.live)
+        elif stops.exited.any():
             self.end(wave.normal(stops.exited))
         for block, lanes in stops.at_blocks:
             self.arrive(block, wave.normal(lanes))
@@ -381,7 +383,10 @@ class Scheduler(ConvergenceGroups):
 
     def end(self, mask: Bools | None) -> None:
         wave = self.wave
-        wave.live = wave.live_mask() & ~wave.full_mask(mask)
+        if mask is None:
+            wave.live = np.zeros(wave.shape, np.bool_)
+        else:
+            wave.live = wave.live_mask() & ~mask
         self._held.clear()
         self._release(self._barriers.left())
         self._release(self._cluster.left())
