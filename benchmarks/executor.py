@@ -1,20 +1,24 @@
-"""How fast the executor runs kernels: beside the bare NumPy operations of the same arithmetic, and beside
-numba's CUDA simulator (`pip install 'ptx-lsp[bench]'`), in one run.
+"""How fast the executor runs kernels: with native code and without, beside the bare NumPy operations of the
+same arithmetic, and beside numba's CUDA simulator (`pip install 'ptx-lsp[bench]'`), in one run.
 
     python -m benchmarks.executor
 """
 
 from __future__ import annotations
 
+import os
 import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported
+
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks import native
 from benchmarks.simulator import TILE, Simulator
 from ptx_lsp.executor import launch
 from ptx_lsp.executor.instrumentation.profile import Profile
@@ -41,7 +45,10 @@ class Case:
     args: tuple[Value, ...]
 
     def run(self, *, check: bool = False) -> None:
-        launch(self.path, entry=self.entry, grid=self.grid, block=self.block, args=self.args, check=check)
+        launch(
+            self.path, entry=self.entry, grid=self.grid, block=self.block, args=self.args, check=check,
+            native="off",
+        )
 
     def instructions(self, grid: int | tuple[int, ...] | None = None) -> int:
         """The thread-instructions that it executes, or fewer blocks of it would."""
@@ -67,6 +74,7 @@ def main() -> None:
             _beside_numpy(seconds)
     _growth()
     _memory()
+    native.table()
     try:
         simulator = Simulator()
     except ImportError:

@@ -82,7 +82,7 @@ def _launched(request: Request, options: Options) -> Launched:
                 benign=options.benign,
                 limit=LIMIT if request.limit is None else request.limit,
                 seconds=float("inf") if request.seconds is None else request.seconds,
-                observers=observers, progress=advance, bind=bind,
+                observers=observers, progress=advance, bind=bind, native=options.native,
                 device=request.device, cooperative=request.cooperative, registers=registers,
                 console=printed.append if options.format == "json" else to_standard_output,
             )

@@ -11,7 +11,7 @@ from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.launching.launch import Value
 from ptx_lsp.executor.native.hot import HotKernel, NativeMode
 
-pytest.importorskip("llvmlite")
+running = pytest.importorskip("ptx_lsp.executor.native.running", exc_type=ImportError)
 
 KERNELS = Path(__file__).parent / "kernels"
 SAXPY = Path(__file__).parents[2] / "examples" / "saxpy.ptx"
@@ -168,12 +168,60 @@ def test_errors_are_the_same(body: str) -> None:
     assert messages[0] == messages[1]
 
 
-def test_endless_loops_end() -> None:
-    text = kernel("loop: add.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra loop; bra loop;")
+@pytest.mark.parametrize(("body", "kind"), [
+    ("loop: add.u32 %r5, %r5, 1; setp.ne.u32 %p1, %r5, 0; @%p1 bra loop; bra loop;", "deadlock"),
+    ("loop: ld.global.u32 %r5, [%rd4]; setp.eq.u32 %p1, %r5, 0; @%p1 bra loop;", "deadlock"),
+    ("loop: add.u32 %r5, %r5, 2; setp.ne.u32 %p1, %r5, 1; @%p1 bra loop;", "limit"),
+])
+def test_endless_loops_end(body: str, kind: str) -> None:
     args = [np.zeros(128, np.uint32), np.zeros(128, np.uint32)]
-    with pytest.raises(ExecutionError, match="instruction limit exceeded") as caught:
-        launch(text, entry="k", grid=1, block=64, args=args, native="always")
-    assert caught.value.kind == "limit"
+    with pytest.raises(ExecutionError) as caught:
+        launch(kernel(body), entry="k", grid=1, block=64, args=args, native="always")
+    assert caught.value.kind == kind
+
+
+@pytest.mark.parametrize("fuel", [100, 3000])
+def test_turns_that_end_early(fuel: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_FUEL", fuel)
+    numbers = np.arange(1, 2049, dtype=np.uint32)
+    args: list[Value] = [numbers, np.zeros_like(numbers), np.uint32(numbers.size - 5)]
+    _, left = both(KERNELS / "collatz.ptx", "collatz", 8, 256, args)
+    assert left or fuel > 100
+    args = [*(floats(64 * 64) for _ in range(3)), np.uint32(64)]
+    both(KERNELS / "matmul.ptx", "matmul", (4, 4), (16, 16), args)
+    test_atomics_in_order()
+
+
+def test_atomics_in_order() -> None:
+    body = """
+    ld.global.u32 %r5, [%rd5];
+    and.b32 %r6, %r5, 7;
+    mul.wide.u32 %rd6, %r6, 4;
+    add.u64 %rd6, %rd1, %rd6;
+    atom.global.add.u32 %r7, [%rd6+2048], %r5;
+    atom.global.max.s32 %r8, [%rd6+2080], %r5;
+    red.global.add.f32 [%rd1+3000], 0f3DCCCCCD;
+    atom.shared.exch.b32 %r9, [memory], %r1;
+    xor.b32 %r7, %r7, %r8;
+    add.u32 %r7, %r7, %r9;
+    st.global.u32 [%rd4], %r7;"""
+    numbers = RANDOM.integers(0, 1 << 32, 256).astype(np.uint32)
+    text = kernel(body, ".shared .b8 memory[256];")
+    both(text, "k", 4, 64, [np.zeros(1024, np.uint32), numbers])
+
+
+def test_locks() -> None:
+    args: list[Value] = [np.zeros(1, np.uint32), np.zeros(1, np.uint32)]
+    both(KERNELS / "spin_lock.ptx", "add_under_lock", 4, 64, args)
+
+
+def test_calls() -> None:
+    from benchmarks.executor_kernels import RECURSION, SWITCH
+
+    _, left = both(RECURSION, "recursion", 1, 64, [np.zeros(64, np.uint32), np.uint32(9)])
+    assert left < 50  # only where the stack grows
+    _, left = both(SWITCH, "switch", 2, 256, [np.zeros(512, np.uint32), np.uint32(9)])
+    assert left == 0
 
 
 def test_a_kernel_becomes_native_once_it_is_hot() -> None:

@@ -63,6 +63,7 @@ class Options(argparse.Namespace):
     check: bool
     weak: bool
     benign: bool
+    native: Literal["auto", "off", "always"]
     trace: int | None
     trace_lines: frozenset[int] | None
     trace_threads: list[tuple[int, ...]] | None
@@ -161,6 +162,11 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
         help="stop after this many instructions without a finished block (default: 8388608)",
     )
     group.add_argument("--seconds", type=_seconds, metavar="S", help="stop after this time")
+    group.add_argument(
+        "--native", choices=("auto", "off", "always"), default="auto",
+        help="compile the kernel to native code: once it has run for long (default), never, or at once; "
+        "needs llvmlite (`pip install 'ptx-lsp[native]'`)",
+    )
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
@@ -187,6 +188,13 @@ class CallStack(WaveState):
             for number in routine.registers:
                 _give(wave, number, again, self._kept[number].get(inside[again] - 1, again))
         return self._onward.get(depth, lanes).astype(np.int64)
+
+    def digest(self) -> bytes:
+        found = blake2b(digest_size=16)
+        levels = [self._onward, self._stacks, *self._kept.values()]
+        for array in [self._depth, *self._inside.values(), *(one.values for one in levels)]:
+            found.update(np.ascontiguousarray(array).data)
+        return found.digest()
 
     def arrays(self, routines: Sequence[Routine]) -> tuple[list[Array], list[list[Array]]]:
         """The depth of calls, where they return to and the stacks before them; and for each routine how often

@@ -206,7 +206,7 @@ class PreparedLaunch:
         is_plain = observer is None and schedule.order is None and not schedule.is_shuffled
         machine = Machine(
             self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
-            native=self._native if is_plain else None,
+            native=self._native if is_plain and options.native != "off" else None,
         )
         return Execution(machine, checker, observer, self.progress, schedule.seed)
 

@@ -65,7 +65,7 @@ class FunctionBuilder:
         self._global = global_registers(blocks, dtypes)
         self._native = [
             number for number in sorted(range(len(blocks)), key=lambda one: blocks[one].rank)
-            if blocks[number].rank < len(blocks) and blocks[number].steps
+            if blocks[number].rank < len(blocks) and blocks[number].steps and not blocks[number].is_endless
         ]
 
     def build(self) -> NativeSource | None:

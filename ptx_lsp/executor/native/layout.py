@@ -9,11 +9,13 @@ FIELDS = (
     "shared_stride", "shared_limit", "local", "local_stride", "local_limit", "parameters",
     "parameter_limit", "buffers", "buffer_count", "sites", "fuel", "executed", "lane_count", "depth",
     "levels", "onward", "stacks", "calls", "start", "threads", "alive",
+    "done",
 )
 """The blocks of a wave that are to run; warps and lanes of a block; tables of registers, see `FILE`; the
 position of each lane; memory; the instructions that may be executed, and after that those which were; the
 arrays of calls (`calls`); the point at which all `threads` of each block begin (`NOWHERE`: that is among the
-positions), and afterwards how many warps have lanes that have not exited.
+positions), and afterwards how many blocks have threads that have not exited, and the
+first block that was left out because there were no instructions left to execute.
 """
 WORD = 8
 FILE = 3

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from mmap import mmap
 from threading import Lock
 
 import numpy as np
@@ -26,8 +27,11 @@ Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
 _FUEL = 1 << 26
 _MOST_LEVELS = 1 << 40  # of a routine that has no registers to keep
-_PART = 1 << 16  # lanes
-_ALIVE, _EXECUTED, _LOCAL_LIMIT = (FIELDS.index(name) for name in ("alive", "executed", "local_limit"))
+_PART = 1 << 17  # lanes
+_PAGES = 1 << 16
+_ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE = (
+    FIELDS.index(name) for name in ("alive", "executed", "local_limit", "done")
+)
 
 
 class NativeCode:
@@ -44,9 +48,9 @@ class NativeCode:
     ) -> Stops:
         """Lets groups of lanes at blocks with native code go on."""
         source = self.source
-        positions = np.zeros(wave.shape, np.int32)
+        positions: Positions = _zeros(wave.shape, np.dtype(np.int32))
         start = NOWHERE
-        if wave.live is None and [*groups.values()] == [None]:
+        if wave.live is None and all(mask is None for mask in groups.values()):
             start = source.points.of_block(next(iter(groups)))
         else:
             positions[wave.live_mask()] = ELSEWHERE - GONE
@@ -60,7 +64,7 @@ class NativeCode:
         parts = _parts(*wave.shape)
 
         def run(part: tuple[int, int]) -> tuple[int, int]:
-            return self._part(values, wave, spaces, results, *part)
+            return self._part(values, wave, spaces, positions, results, *part)
 
         if len(parts) > 1 and self._workers is not None:
             runs = list(self._workers.map(run, parts))
@@ -75,7 +79,8 @@ class NativeCode:
         return self._stops(positions + np.int32(GONE), wave)
 
     def _part(
-        self, values: Mapping[str, int], wave: Wave, spaces: Spaces, results: _Results, first: int, last: int
+        self, values: Mapping[str, int], wave: Wave, spaces: Spaces, positions: Positions, results: _Results,
+        first: int, last: int,
     ) -> tuple[int, int]:
         """Runs some of the blocks; how many steps they executed, and the local memory in use."""
         outputs = results.buffers(last - first)
@@ -90,13 +95,20 @@ class NativeCode:
         whole = {**values, **own}
         given = np.array([whole[name] for name in FIELDS], np.int64)
         self._function(_pointer(given))
-        results.take(outputs, first, last, is_alive=bool(given[_ALIVE]))
+        done = int(given[_DONE])
+        if done < last:
+            if values["start"] != NOWHERE:
+                positions[done:last, : wave.launch.threads] = values["start"] - GONE
+            results.keep(outputs, first, done, last)
+        results.take(outputs, first, last, is_alive=bool(given[_ALIVE]) or done < last)
         return int(given[_EXECUTED]), int(given[_LOCAL_LIMIT])
 
     def _stops(self, positions: Positions, wave: Wave) -> Stops:
         found, points = Stops(wave.live_mask() & (positions == GONE)), self.source.points
         reached: list[int] = np.unique(positions[positions >= 0]).tolist()
+        found.is_progress = found.exited is not None and bool(found.exited.any())
         for point in reached:
+            found.is_progress |= not points.is_native(point)
             block, step = points.places[point]
             here: Bools = positions == point
             if step:
@@ -147,7 +159,13 @@ class _Results:
         with self._lock:
             if self._free:
                 return self._free.pop()
-        return [np.zeros((rows, self._wave.shape[1]), dtype) for dtype in self._dtypes]
+        return [_zeros((rows, self._wave.shape[1]), dtype) for dtype in self._dtypes]
+
+    def keep(self, arrays: list[Array], first: int, done: int, last: int) -> None:
+        """Blocks from `done` on have not run: their registers are as before."""
+        for number, array in zip(self._numbers, arrays, strict=True):
+            before = self._wave.broadcast(self._wave.registers[number])
+            array[done - first : last - first] = before[done:last]
 
     def take(self, arrays: list[Array], first: int, last: int, *, is_alive: bool) -> None:
         """Takes what some blocks have left."""
@@ -159,7 +177,7 @@ class _Results:
             self._free.append(arrays)
             if is_alive:
                 if not self._whole:
-                    self._whole = [np.zeros(self._wave.shape, dtype) for dtype in self._dtypes]
+                    self._whole = [_zeros(self._wave.shape, dtype) for dtype in self._dtypes]
                 for whole, part in zip(self._whole, arrays, strict=True):
                     whole[first:last] = part[: last - first]
 
@@ -167,6 +185,14 @@ class _Results:
         """Gives the registers their values."""
         for number, array in zip(self._numbers, self._whole, strict=True):
             self._wave.registers[number] = array
+
+
+def _zeros(shape: tuple[int, int], dtype: DType) -> Array:
+    """Zeros, which take no memory and no time as long as nobody reads or writes them."""
+    size = shape[0] * shape[1] * dtype.itemsize
+    if size < _PAGES:
+        return np.zeros(shape, dtype)
+    return np.frombuffer(mmap(-1, size), dtype).reshape(shape)
 
 
 def _parts(rows: int, lanes: int) -> list[tuple[int, int]]:

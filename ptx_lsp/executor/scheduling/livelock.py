@@ -48,6 +48,7 @@ class _State:
 
     groups: dict[int, Bools | None]
     registers: list[Array]
+    calls: bytes
     memory: bytes = b""
     went: dict[int, Bools] = field(default_factory=dict[int, Bools])
     """For each block the lanes that have executed it."""
@@ -101,7 +102,8 @@ class LivelockDetector:
     def _begin(self, groups: Groups, memory: bytes = b"") -> None:
         registers = self._wave.registers
         self._executed.clear()
-        self._state = _State(dict(groups), [registers[n] for n in range(self._wave.size)], memory)
+        values = [registers[number] for number in range(self._wave.size)]
+        self._state = _State(dict(groups), values, self._calls(), memory)
 
     def _found(self, state: _State) -> Stuck:
         lanes: Bools = np.logical_or.reduce(list(state.went.values()))
@@ -119,8 +121,14 @@ class LivelockDetector:
             if not _equal(before, registers[number]):
                 self._suspect = number
                 return False
+        if self._calls() != state.calls:
+            return False
         full = self._wave.full_mask
         return all(_equal(full(mask), full(groups[block])) for block, mask in state.groups.items())
+
+    def _calls(self) -> bytes:
+        """What the wave knows besides registers and memory, as of its calls."""
+        return b"".join(state.digest() for state in self._wave.states.values())
 
     def _have_gone(self, state: _State, groups: Groups, free: list[int]) -> bool:
         released = np.logical_or.reduce([np.zeros(self._wave.shape, np.bool_), *state.went.values()])

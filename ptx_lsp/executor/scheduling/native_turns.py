@@ -22,6 +22,8 @@ class Stops:
     at_blocks: list[tuple[int, Bools]] = field(default_factory=list[tuple[int, Bools]])
     inside: list[tuple[int, int, Bools]] = field(default_factory=list[tuple[int, int, Bools]])
     refused: set[int] = field(default_factory=set[int])
+    is_progress: bool = True
+    """Whether any lanes have left native code, but for a turn of others."""
 
 
 class NativeTurns(Protocol):

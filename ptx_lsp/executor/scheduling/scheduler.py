@@ -33,6 +33,7 @@ from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.executor.scheduling.spin_wait import SpinWaits
 
 _NATIVE_TURNS = 64  # for so many others counts a turn in native code
+_WATCHED = 1 << 11
 _LOOK_AGAIN = 512
 _IDLE = 64  # so often all groups look at memory in vain before another wave goes on
 _HASTENED = 0.125
@@ -58,6 +59,9 @@ class Scheduler(ConvergenceGroups):
         self._native = native
         self._refused: set[int] = set()
         """Blocks at which groups cannot go on in native code, or have tried in vain."""
+        self._in_vain_natively = 0
+        self._watched = 0
+        """For so many turns nothing runs in native code, so that it shows whether the wave ever ends."""
         self.at[0] = None
         self._schedule = schedule
         self._observer = observer
@@ -124,9 +128,10 @@ class Scheduler(ConvergenceGroups):
             return self._next(turn)
         blocks = native.blocks - self._held - self._refused
         ready = {block: mask for block, mask in self.at.items() if block in blocks}
-        if ready:
+        if ready and not self._watched:
             self._run_natively(native, ready)
             return _NATIVE_TURNS
+        self._watched = max(0, self._watched - 1)
         self._refused.clear()
         before = wave.executed
         used = self._next(turn)
@@ -141,7 +146,11 @@ class Scheduler(ConvergenceGroups):
         self.executed.update(native.blocks)
         wave = self.wave
         stops = native.run(wave, ready)
+        self._livelock.forget()
         self._refused |= stops.refused
+        self._in_vain_natively = 0 if stops.is_progress else self._in_vain_natively + 1
+        if self._in_vain_natively.bit_count() == 1:
+            self._watched = _WATCHED
         if stops.exited is None:
             self.end(None if wave.live is None else wave.live)
         elif stops.exited.any():
@@ -384,7 +393,7 @@ class Scheduler(ConvergenceGroups):
     def end(self, mask: Bools | None) -> None:
         wave = self.wave
         if mask is None:
-            wave.live = np.zeros(wave.shape, np.bool_)
+            wave.live = np.broadcast_to(np.False_, wave.shape)
         else:
             wave.live = wave.live_mask() & ~mask
         self._held.clear()
