@@ -45,7 +45,7 @@ class Line:
     counted: Callable[[], tuple[int, int]]
 
     def prepared(self, native: NativeMode) -> Callable[[], object]:
-        """What launches the kernel once more, as programs do that launch it often."""
+        """A function that launches the kernel once more, as programs do that launch it often."""
         module = Module.parse(self.text)
         options = LaunchOptions(self.grid, self.block, self.args, limit=_LIMIT, native=native)
         found = PreparedLaunch(module, module.definitions[self.entry], options)

@@ -44,7 +44,7 @@ class NativeSource:
 
 
 def is_parallel(blocks: Sequence[Block]) -> bool:
-    """Whether the threads of different blocks cannot tell in which order they run."""
+    """Whether the order in which different blocks run makes no difference to their threads."""
     steps = (step.action for block in blocks for step in block.steps)
     return not any(block.polls for block in blocks) and all(
         isinstance(one, Compute | Load | Store | Nothing | Control | Warp)

@@ -46,7 +46,7 @@ _LEAST_FUSED = 4
 
 
 def called(code: Code, function: Callable[..., Array], operands: list[Traced]) -> Value:
-    """What a function computes, of the type of its first operand. Raises NotLoweredError."""
+    """The result of a function, of the type of its first operand. Raises NotLoweredError."""
     try:
         found: object = function(*operands)
     except (AttributeError, TypeError) as error:

@@ -48,7 +48,7 @@ class NativeCode:
     ) -> Stops:
         """Lets groups of lanes at blocks with native code go on."""
         source = self.source
-        positions: Positions = _zeros(wave.shape, np.dtype(np.int32))
+        positions: Positions = _zeros(wave.shape, np.dtype(np.int32)).view(np.int32)
         start = NOWHERE
         if wave.live is None and all(mask is None for mask in groups.values()):
             start = source.points.of_block(next(iter(groups)))
