@@ -62,8 +62,8 @@ class Atomic:
         """The memory that a lane (flat number) changes, and its value, for messages; "" if unknown."""
         if self.address.reads & set(self.destinations):
             return ""
-        size = self._dtype.itemsize * self._width
-        return place(wave, lane, self._spaces, self._space, self.address, size)
+        size = self.dtype.itemsize * self.width
+        return place(wave, lane, self._spaces, self.space, self.address, size)
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         addresses, lanes = active(wave, self.address, wave.present(mask), whole=True)
