@@ -17,6 +17,8 @@ from ptx_lsp.cuda.shared_library import is_supported
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
+IN_LIBRARIES = {"with_numba.txt": ["membermask"]}
+"""Findings in kernels of the library: in Numba's reduction, lanes that have exited are in a mask."""
 pytestmark = pytest.mark.skipif(not is_supported(), reason=f"no driver for {platform.platform()}")
 
 
@@ -86,8 +88,9 @@ def test_results_are_those_of_numpy(
     done = run(
         program, *options, DEV="CUDA:PTX", PARALLEL="0", CACHELEVEL="0", TRITON_CACHE_DIR=str(tmp_path),
     )
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert "error[" not in done.stderr
+    found = re.findall(r"error\[([\w.-]+)\]", done.stderr)
+    assert found == (IN_LIBRARIES.get(program, []) if options else []), done.stderr
+    assert (done.returncode, done.stdout) == (int(bool(found)), "done\n"), done.stderr
 
 
 @pytest.mark.parametrize("device", ["sm_80", "sm_100"])
