@@ -121,3 +121,56 @@ done_:"""
     alone = body.replace("@%q bra even;", "@%q bra done_;")
     with pytest.raises(ExecutionError, match="a warp of the other block of the pair"):
         run(alone, 2, grid=2, cluster=2)
+
+
+def test_each_warp_of_a_pair_needs_one_of_the_other_block() -> None:
+    """Two warps of the first block allocate at once, those of the second one after the other."""
+    pair = ALLOC.replace("::1", "::2"), DEALLOC.replace("::1", "::2")
+    body = f"""
+	setp.gt.u32 %q, %warp, 1;
+	@%q bra done_;
+	mov.u32 %t2, %cluster_ctarank;
+	shl.b32 %t3, %warp, 2;
+	mov.u32 %t4, tile;
+	add.u32 %t3, %t3, %t4;
+	setp.eq.u32 %q, %t2, 0;
+	@%q bra both;
+	@%first bra both;
+	bar.sync 1, 64;
+both:
+	{pair[0]} [%t3], 32;
+	setp.eq.and.u32 %q, %t2, 1, %first;
+	@%q bra behind;
+	bra joined;
+behind:
+	bar.sync 1, 64;
+joined:
+	ld.shared.b32 %t0, [%t3];
+	{pair[1]} %t0, 32;
+	mad.lo.u32 %t5, %t2, 2, %warp;
+	mul.wide.u32 %rd0, %t5, 4;
+	add.u64 %out, %out, %rd0;
+	add.u32 %t0, %t0, 1;
+	setp.eq.u32 %q, %lane, 0;
+	@%q st.global.b32 [%out], %t0;
+done_:"""
+    found = run(body, 4, grid=2, cluster=2).tolist()
+    assert sorted(found[:2]) == sorted(found[2:])
+    assert all(found)
+
+
+def test_an_allocation_must_not_be_larger_than_the_last_one() -> None:
+    body = f"""
+	@!%first bra done_;
+	{ALLOC} [slot], 32;
+	ld.shared.b32 %t0, [slot];
+	{ALLOC} [slot], 64;
+done_:"""
+    with pytest.raises(ExecutionError, match=r"64 columns are allocated after 32 \(line \d+\)"):
+        run(body)
+
+
+def test_an_address_with_a_lane_is_not_that_of_an_allocation() -> None:
+    body = f"@%first {ALLOC} [slot], 32;\n\tmov.u32 %t0, 0x200000;\n\t@%first {DEALLOC} %t0, 32;"
+    with pytest.raises(ExecutionError, match="0x200000 is not the address of an allocation"):
+        run(body)
