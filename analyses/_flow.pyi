@@ -255,6 +255,13 @@ class Readers:
 def registers_holding(of_registers: list[tuple[int, ...]], flags: bytes, /) -> list[int]:
     """The registers that hold at least one of the virtual registers that have a flag."""
 
+def live_at_starts(
+    predecessors: tuple[tuple[int, ...], ...], ranks: tuple[int, ...], gen: list[int], kept: list[int], /
+) -> list[int]:
+    """The bits that are live at the start of each block: those that it generates, and those that are live at
+    the start of a successor and that it keeps.
+    """
+
 def block_summary(
     uses: list[tuple[int, ...]],
     defs: list[tuple[int, ...]],

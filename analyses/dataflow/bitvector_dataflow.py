@@ -10,9 +10,9 @@ vectors.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from heapq import heapify, heappop, heappush
 from typing import Final
 
+from analyses._flow import live_at_starts
 from analyses.bitset import BitIndex
 from analyses.control_flow.cfg import Graph
 from ptx_lsp.facts import GenerationalCache
@@ -106,21 +106,4 @@ def solve(graph: Graph, gen: list[int], kept: list[int]) -> list[int]:
     """The bits that are live at the start of each block: those that it generates, and those that are live at
     the start of a successor and that it keeps.
     """
-    found = gen.copy()
-    rank = graph.ranks
-    waiting = [(-rank[block], block) for block, live in enumerate(found) if live]
-    heapify(waiting)  # blocks without successors first
-    queued = {block for _, block in waiting}
-    while waiting:
-        _, block = heappop(waiting)
-        queued.discard(block)
-        live = found[block]
-        for source in graph.predecessors[block]:
-            known = found[source]
-            more = known | (live & kept[source])
-            if more != known:
-                found[source] = more
-                if source not in queued:
-                    queued.add(source)
-                    heappush(waiting, (-rank[source], source))
-    return found
+    return live_at_starts(graph.predecessors, graph.ranks, gen, kept)

@@ -6,6 +6,7 @@
 #include "block_summary.h"
 #include "definitions.h"
 #include "dominance.h"
+#include "gen_kill.h"
 #include "hoisting.h"
 #include "regions.h"
 #include "values.h"
@@ -26,6 +27,7 @@ static PyMethodDef functions[] = {
     {"bit_sets", bit_sets, METH_VARARGS, NULL},
     {"bit_members", bit_members, METH_VARARGS, NULL},
     {"definitions", definitions, METH_VARARGS, NULL},
+    {"live_at_starts", live_at_starts, METH_VARARGS, NULL},
     {"registers_holding", registers_holding, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
