@@ -22,10 +22,10 @@ from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.check.returns import Returns
 from ptx_lsp.executor.check.rounds import Rounds
 from ptx_lsp.executor.check.synchronization import Synchronization
-from ptx_lsp.executor.check.tensor_memory import TensorAccesses
+from ptx_lsp.executor.check.tensor_cores.tensor_memory import TensorAccesses
+from ptx_lsp.executor.check.tensor_cores.wgmma import WarpgroupRegisters
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.check.waits import Waits
-from ptx_lsp.executor.check.wgmma import WarpgroupRegisters
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding

@@ -1,0 +1,1 @@
+"""Checks of `wgmma` and `tcgen05`."""
