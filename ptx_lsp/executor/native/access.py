@@ -234,20 +234,15 @@ class Accesses:
         """Goes on where both halves are in range, with what comes `span` bytes behind their first, and
         aligned.
         """
-        code = self._code
-        right: Value | None = None
-        for at in (0, _HALF):
-            offset = code.extract(place.offsets, at)
-            inside = code.compare("icmp ule", offset, place.limit)
-            if span:
-                last = code.binary("add", offset, span)
-                inside = code.binary("and", inside, code.compare("icmp ule", last, place.limit))
-                inside = code.binary("and", inside, code.compare("icmp uge", last, offset))
-            if place.size > 1:
-                low = code.binary("and", offset, place.size - 1)
-                inside = code.binary("and", inside, code.compare("icmp eq", low, 0))
-            right = inside if right is None else code.binary("and", right, inside)
-        assert right is not None
+        code, limit = self._code, place.limit
+        first, second = (code.extract(place.offsets, at) for at in (0, _HALF))
+        greatest = code.call(first.type, f"llvm.umax.{first.type}", first, second)
+        right = code.compare("icmp ule", greatest, code.binary("sub", limit, span))
+        if span:
+            right = code.binary("and", right, code.compare("icmp uge", limit, span))
+        if place.size > 1:
+            low = code.binary("and", code.binary("or", first, second), place.size - 1)
+            right = code.binary("and", right, code.compare("icmp eq", low, 0))
         code.branch(right, go_on, leave, likely=True)
 
     def _starts(self, place: Place) -> list[Value]:

@@ -12,7 +12,7 @@ from ptx_lsp.executor.native.access import Accesses
 from ptx_lsp.executor.native.calls import Calls, touched
 from ptx_lsp.executor.native.ir import Code, Value, integer, sequence, vector_of, vector_type
 from ptx_lsp.executor.native.layout import FILE, GONE, NOWHERE, SITE, WORD, Fields
-from ptx_lsp.executor.native.liveness import reads, writes
+from ptx_lsp.executor.native.liveness import live_at_starts, reads, writes, written_after
 from ptx_lsp.executor.native.points import Points
 from ptx_lsp.executor.native.steps import Steps
 
@@ -47,6 +47,10 @@ class Turns:
                     used |= touched(step.action)
         self.file = tuple(sorted(used))
         self.temporary = used - global_
+        live = live_at_starts(blocks)
+        onward = [block + 1 for block, _ in points.barriers]
+        self.resumed = used if live is None else {number for block in onward for number in live[block]}
+        """The registers that are read after barriers."""
         self.steps = Steps(code, self.accesses, dtypes, self.temporary)
         self.calls = Calls(code, self.fields, self.steps, self.accesses, routines_of(blocks))
         bits = -(-len(points.native) // _WORD_BITS) * _WORD_BITS
@@ -213,7 +217,11 @@ class Turns:
         is_result = code.compare("icmp ne", code.convert("ptrtoint", data, "i64"), 0)
         code.branch(code.binary("and", is_later, is_result), later, first)
         code.begin(later)
-        settle(code.load(vector_of(kept), self._result(place, size), size))
+        if number in self.resumed:
+            settle(code.load(vector_of(kept), self._result(place, size), size))
+        else:
+            code.store(Value(type, "poison"), slot)
+            code.jump(done)
         code.begin(first)
         entry = code.offset(self.fields["inputs"], FILE * WORD * place)
         data = code.load("ptr", entry, WORD)
@@ -317,7 +325,16 @@ class Turns:
         code.begin("save")
         self._keep(positions)
         code.store(integer(1, "i64"), self.alive)
-        self._save(set(self.file) - self.temporary)
+        live = set(self.file) - self.temporary
+        found = written_after(self.blocks, [block for block, _ in self.points.barriers])
+        again = live if found is None else live & found
+        is_first = code.compare("icmp eq", code.load("i64", self.passes), 0)
+        code.branch(is_first, "save_first", "save_again")
+        code.begin("save_first")
+        self._save(live - again)
+        code.jump("save_again")
+        code.begin("save_again")
+        self._save(again)
         first, count = len(self.points.native), len(self.points.barriers)
         at_barrier = code.binary("sub", positions, integer(first, LANES))
         come = code.bits(code.compare("icmp ult", at_barrier, count))

@@ -27,6 +27,7 @@ from ptx_lsp.executor.launching.object_specs import Object, argument, array_of, 
 from ptx_lsp.executor.launching.specs import Value, is_object
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.texture import Opaque
+from ptx_lsp.executor.native.hot import NativeMode
 from ptx_lsp.model.module import Module
 from tests.executor.conformance.lines import FOLDER, SOURCES
 
@@ -69,13 +70,15 @@ class Launch:
         """New textures, samplers and surfaces for the variables that have such."""
         return bindings(self.comment.bound, self.comment.seed)
 
-    def run(self) -> list[tuple[int, ...]]:
+    def run(self, *, native: NativeMode = "auto") -> list[tuple[int, ...]]:
         """What the expected buffers hold after a run by the executor; ExecutionError where another error
         stops it than is expected.
         """
-        return self.checked(check=False)[0]
+        return self.checked(check=False, native=native)[0]
 
-    def checked(self, seed: int = 0, *, check: bool = True) -> tuple[list[tuple[int, ...]], list[Finding]]:
+    def checked(
+        self, seed: int = 0, *, check: bool = True, native: NativeMode = "auto"
+    ) -> tuple[list[tuple[int, ...]], list[Finding]]:
         """The same in the order of a seed, and what checks find wrong."""
         arguments, bind, kind = self.arguments(), self.bind(), ""
         found: tuple[Finding, ...] = ()
@@ -83,7 +86,7 @@ class Launch:
             found = launch(
                 self.text, entry=self.comment.entry, grid=self.comment.grid, block=self.comment.block,
                 args=arguments, shared_bytes=self.comment.shared_bytes, cluster=self.comment.cluster or None,
-                bind=bind, seed=seed, check=check,
+                bind=bind, seed=seed, check=check, native=native,
             )
         except ExecutionError as error:
             kind = error.kind

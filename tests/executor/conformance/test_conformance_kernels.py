@@ -9,6 +9,7 @@ import pytest
 
 from ptx_lsp import ptxas
 from ptx_lsp.executor import ExecutionError
+from ptx_lsp.executor.native.hot import NativeMode
 from ptx_lsp.ptxas import judge
 from tests.executor.conformance.conformance_kernel import KERNELS, launches
 from tests.executor.conformance.conformed import conformed, executable, sentence
@@ -18,9 +19,23 @@ from tests.oracle.instructions.executed import PAGE
 
 @pytest.mark.parametrize("path", sorted(KERNELS.glob("*.ptx")), ids=lambda path: path.stem)
 def test_kernels(path: Path) -> None:
+    _run(path, "auto")
+
+
+@pytest.mark.parametrize("name", [
+    "atomics", "barrier", "control", "extended", "fences", "memory", "move", "move_elements", "readonly",
+    "stops", "vote",
+])
+def test_kernels_as_native_code(name: str) -> None:
+    """Those of which most is native code."""
+    pytest.importorskip("llvmlite")
+    _run(KERNELS / f"{name}.ptx", "always")
+
+
+def _run(path: Path, native: NativeMode) -> None:
     wrong: list[str] = []
     for launch in launches(path):
-        for one, found in zip(launch.expected, launch.run(), strict=True):
+        for one, found in zip(launch.expected, launch.run(native=native), strict=True):
             if found != one.bits:
                 wrong.append(f"{launch.place}: {one.name} is {_text(found)}, not {_text(one.bits)}")
     assert wrong == []
