@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from ptx_lsp.executor.arithmetic.program import Bools, DType
 from ptx_lsp.executor.decoding.call_stack import Routine, routines_of
 from ptx_lsp.executor.machine.address_resolution import Spaces
-from ptx_lsp.executor.machine.control import Block
+from ptx_lsp.executor.machine.control import Block, successors
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.wave import Wave
@@ -83,6 +83,15 @@ class HotKernel:
         if self._mode == "always" and not self._heat.is_decided:
             self._compile()
         return self._heat.blocks
+
+    @cached_property
+    def always_ends(self) -> bool:
+        ranks = [block.rank for block in self._blocks]
+        following = (successors(block.steps, number + 1) for number, block in enumerate(self._blocks))
+        return self._heat.is_whole and all(
+            ranks[target] > ranks[number] or ranks[number] >= len(ranks)
+            for number, targets in enumerate(following) for target in targets if target < len(ranks)
+        )
 
     def wave_lanes(self, launch: LaunchConfig) -> int:
         if not self.blocks or launch.local_bytes or not self._heat.is_whole:

@@ -120,7 +120,8 @@ class Machine:
     def _start(self) -> None:
         native = self._native
         lanes = 0 if native is None else native.wave_lanes(self._shape)
-        following = self._starts.next_wave(self._room, lanes)
+        room = self._shape.blocks if native is not None and lanes and native.always_ends else self._room
+        following = self._starts.next_wave(room, lanes)
         if following is None:
             return
         wave = Wave(self._shape, self._frame, following)

@@ -34,6 +34,11 @@ class NativeTurns(Protocol):
         """The blocks that have native code now."""
         ...
 
+    @property
+    def always_ends(self) -> bool:
+        """Whether every thread ends, whatever others do."""
+        ...
+
     def wave_lanes(self, launch: LaunchConfig) -> int:
         """How many lanes a wave may have; 0 for as many as without native code."""
         ...
