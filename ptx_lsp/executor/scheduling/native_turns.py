@@ -36,7 +36,7 @@ class NativeTurns(Protocol):
 
     @property
     def always_ends(self) -> bool:
-        """Whether every thread ends, whatever others do."""
+        """Whether every thread ends, without any other one."""
         ...
 
     def wave_lanes(self, launch: LaunchConfig) -> int:
