@@ -28,7 +28,7 @@ from ptx_lsp.executor.machine.control import Step, Transfer
 from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.wave import Wave
 
-_LATE = 0.25
+_LATE = (0.0, 0.5)
 
 
 class Settled(NamedTuple):
@@ -59,13 +59,14 @@ class LateLoads:
 
     def __init__(self, random: Random) -> None:
         self._random = random
+        self._late_share = random.choice(_LATE)
         self._coins = np.random.default_rng(random.getrandbits(64))
         self._late: WeakKeyDictionary[Wave, list[_Late]] = WeakKeyDictionary()
         self._now: tuple[Step, Usage] | None = None
 
     def begin(self, wave: Wave, events: Sequence[MemoryEvent]) -> None:
         """The present step is a load."""
-        if self._now is None or self._random.random() >= _LATE:
+        if self._now is None or self._random.random() >= self._late_share:
             return
         step, usage = self._now
         shared = [one for one in events if one.space == ".shared" or one.buffer is not None]

@@ -31,8 +31,8 @@ from ptx_lsp.executor.machine.memory import Bytes
 from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 
-_AT_ONCE = 0.5
-_SEEN = 0.5
+_AT_ONCE = (0.0, 0.5)
+_SEEN = (0.0, 0.5)
 _LONGEST = 256  # less than what looks like a livelock
 _MOST_PAIRS = 1 << 22
 
@@ -72,6 +72,8 @@ class WeakMemory(Observer):
 
     def __init__(self, random: Random) -> None:
         self._random = random
+        self._at_once, self._seen = random.choice(_AT_ONCE), random.choice(_SEEN)
+        """How many writes are visible at once, and how many loads see a hidden one."""
         self._coins = np.random.default_rng(random.getrandbits(64))
         self._order: VectorClocks | None = None
         self._shared: WeakKeyDictionary[Wave, _Hidden] = WeakKeyDictionary()
@@ -175,7 +177,7 @@ class WeakMemory(Observer):
         words = hidden.writes[bytes_late]
         free = ~self.order.happens_before(users, thread_of(words), time_of(words))
         free[free] = ~self._is_seen(hidden, bytes_late[free], users[free], time_of(words[free]))
-        coins = self._coins.random((access.lanes.size, access.size // element)) >= _SEEN
+        coins = self._coins.random((access.lanes.size, access.size // element)) >= self._seen
         late[rows, columns] = free & np.repeat(coins, element, axis=1)[rows, columns]
         self._see(hidden, access, self.order.threads(wave, access.lanes), ~late, element)
         return late if late.any() else None
@@ -218,4 +220,4 @@ class WeakMemory(Observer):
         hidden.released[at] = -1
         words = use_words(self.order.threads(wave, access.lanes), now)
         hidden.writes[at] = words[:, None]
-        hidden.until[at] = 0 if random.random() < _AT_ONCE else now + random.randrange(1, _LONGEST)
+        hidden.until[at] = 0 if random.random() < self._at_once else now + random.randrange(1, _LONGEST)
