@@ -27,7 +27,7 @@ Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
 _FUEL = 1 << 26
 _MOST_LEVELS = 1 << 40  # of a routine that has no registers to keep
-_PART = 1 << 17  # lanes
+_PART = 1 << 18  # lanes
 _PAGES = 1 << 16
 _ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE = (
     FIELDS.index(name) for name in ("alive", "executed", "local_limit", "done")
