@@ -27,7 +27,7 @@ Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
 _FUEL = 1 << 26
 _MOST_LEVELS = 1 << 40  # of a routine that has no registers to keep
-_PART = 1 << 18  # lanes
+_PART, _LEAST_PART = 1 << 18, 1 << 11  # lanes
 _PAGES = 1 << 16
 _ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE = (
     FIELDS.index(name) for name in ("alive", "executed", "local_limit", "done")
@@ -61,7 +61,7 @@ class NativeCode:
         calls = _calls(wave, routines, values)
         values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
         results = _Results(wave, source, [arrays[at].dtype for at in source.results])
-        parts = _parts(*wave.shape)
+        parts = _parts(*wave.shape, shares=1 if self._workers is None else _cores())
 
         def run(part: tuple[int, int]) -> tuple[int, int]:
             return self._part(values, wave, spaces, positions, results, *part)
@@ -138,8 +138,13 @@ class NativeCode:
 @cache
 def _workers() -> ThreadPoolExecutor | None:
     """A thread for each core; None where there is only one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return ThreadPoolExecutor(cores, "native") if cores > 1 else None
+    return ThreadPoolExecutor(_cores(), "native") if _cores() > 1 else None
+
+
+@cache
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Results:
@@ -195,9 +200,10 @@ def _zeros(shape: tuple[int, int], dtype: DType) -> Array:
     return np.frombuffer(mmap(-1, size), dtype).reshape(shape)
 
 
-def _parts(rows: int, lanes: int) -> list[tuple[int, int]]:
-    """The first and the last block of the parts of a wave."""
-    each = max(1, _PART // lanes)
+def _parts(rows: int, lanes: int, shares: int) -> list[tuple[int, int]]:
+    """The first and the last block of the parts of a wave: about so many at least, if they are worth it."""
+    most = max(1, _PART // lanes)
+    each = min(most, max(-(-rows // shares), _LEAST_PART // lanes, 1))
     return [(first, min(first + each, rows)) for first in range(0, rows, each)]
 
 
