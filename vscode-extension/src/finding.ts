@@ -63,6 +63,18 @@ export async function find(places: Places): Promise<Found | undefined> {
   return undefined;
 }
 
+/** The debug adapter that belongs to a server: of the same package, started the same way. */
+export function adapterOf(server: Found, windows: boolean): { command: string; args: string[] } {
+  if (server.args.includes('ptx_lsp.server')) {
+    return { command: server.command, args: ['-m', 'ptx_lsp.debug.command'] };
+  }
+  if (server.args.length) {
+    return { command: server.command, args: [...server.args.slice(0, -1), 'ptx-dap'] };
+  }
+  const folder = path.dirname(server.command);
+  return { command: path.join(folder, windows ? 'ptx-dap.exe' : 'ptx-dap'), args: [] };
+}
+
 /** Expands `~` and `${workspaceFolder}` in a setting's path. */
 export function expand(setting: string, workspace: string): string {
   return setting.replaceAll('${workspaceFolder}', workspace).replace(/^~(?=$|[/\\])/, homedir());

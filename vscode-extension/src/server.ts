@@ -219,7 +219,7 @@ export class Server implements vscode.Disposable {
         // `commands` lists the commands that code lenses may use.
         initializationOptions: {
           ptx: settings,
-          commands: ['ptx.occupancy', 'ptx.preview'],
+          commands: ['ptx.occupancy', 'ptx.preview', 'ptx.debug'],
           notifications: [MEASURED],
         },
         middleware: { provideDefinition: this.definition },

@@ -25,7 +25,7 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
 
-LensSort: TypeAlias = Literal["figures", "references", "preview"]
+LensSort: TypeAlias = Literal["figures", "references", "preview", "debug"]
 
 
 class Lens(NamedTuple):
@@ -38,7 +38,7 @@ class Lens(NamedTuple):
 
 def code_lenses(module: Module) -> tuple[Lens, ...]:
     """Metrics for each kernel and references for each function, only at definitions. A kernel with a launch
-    comment (`// ptx-run: ...`) also has its preview.
+    comment (`// ptx-run: ...`) also has its preview, and can be debugged.
     """
     launched = {one.entry for one in _comments(module)}
     found: list[Lens] = []
@@ -48,6 +48,7 @@ def code_lenses(module: Module) -> tuple[Lens, ...]:
             found.append(Lens(span, "figures" if function.is_kernel else "references", function.name))
             if function.name in launched:
                 found.append(Lens(span, "preview", function.name))
+                found.append(Lens(span, "debug", function.name))
     return tuple(found)
 
 
@@ -59,6 +60,8 @@ def title(module: Module, lens: Lens, known: KnownFigures = NOTHING_KNOWN) -> st
         return ""
     if lens.sort == "preview":
         return next((_launch(one) for one in _comments(module) if one.entry == lens.name), "")
+    if lens.sort == "debug":
+        return "Debug"
     if lens.sort == "references":
         count = len(references_of(module, function))
         return f"{count} reference{'s' if count != 1 else ''}"

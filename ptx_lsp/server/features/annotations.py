@@ -23,7 +23,9 @@ _OCCUPANCY = "ptx.occupancy"
 """The client command for a click on the metrics of a kernel, if the client supports it."""
 _PREVIEW = "ptx.preview"
 """The client command for a click on a launch."""
-_SORTS: tuple[LensSort, ...] = ("figures", "references", "preview")
+_DEBUG = "ptx.debug"
+"""The client command that debugs a launch; without it there is no lens for that."""
+_SORTS: tuple[LensSort, ...] = ("figures", "references", "preview", "debug")
 
 
 @answer(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
@@ -56,7 +58,7 @@ def on_code_lens(view: View, _: types.CodeLensParams) -> list[types.CodeLens]:
             view.convert.range(one.span),
             data={"uri": view.file.uri, "sort": one.sort, "name": one.name},
         )
-        for one in code_lenses(view.module)
+        for one in code_lenses(view.module) if one.sort != "debug" or _DEBUG in view.client.commands
     ]
 
 
@@ -75,13 +77,13 @@ def _title(view: View, name: str, sort: str) -> str:
     if known is None:
         return ""
     told = title(view.module, Lens(Span(0, 0), known, name), view.known)
-    shown = view.display_names([name]).get(name) if known != "preview" else None
+    shown = view.display_names([name]).get(name) if known in ("figures", "references") else None
     return f"{shown} | {told}" if shown and told else told
 
 
 def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types.Command:
     """Without a command, a lens is only shown."""
-    command = {"figures": _OCCUPANCY, "preview": _PREVIEW}.get(sort)
+    command = {"figures": _OCCUPANCY, "preview": _PREVIEW, "debug": _DEBUG}.get(sort)
     if command is not None and command in client.commands:
         argument: Json = {"uri": uri, "kernel": name}
         return types.Command(told, command, arguments=[argument])

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import * as path from 'node:path';
 import test from 'node:test';
 
-import { expand, find, NotThere, type Places } from '../../src/finding.js';
+import { adapterOf, expand, find, NotThere, type Places } from '../../src/finding.js';
 import { isOlder } from '../../src/version.js';
 
 const NOWHERE: Places = { path: '', python: '', selectedPython: undefined, folders: [], windows: false };
@@ -60,4 +60,13 @@ test('versions are compared by number', () => {
   assert.ok(isOlder('0.9.1', '0.10.0'));
   assert.ok(!isOlder('1.0', '1.0.0'));
   assert.ok(!isOlder('2.0.0', '1.9.9'));
+});
+
+test('the debug adapter is started as the server is', () => {
+  const from = '';
+  const module = adapterOf({ command: '/env/bin/python', args: ['-m', 'ptx_lsp.server'], from }, false);
+  assert.deepEqual(module, { command: '/env/bin/python', args: ['-m', 'ptx_lsp.debug.command'] });
+  assert.deepEqual(adapterOf({ command: '/usr/bin/ptx-lsp', args: [], from }, false), { command: '/usr/bin/ptx-dap', args: [] });
+  const runner = adapterOf({ command: '/usr/bin/uvx', args: ['--from', 'ptx-lsp', 'ptx-lsp'], from }, false);
+  assert.deepEqual(runner, { command: '/usr/bin/uvx', args: ['--from', 'ptx-lsp', 'ptx-dap'] });
 });
