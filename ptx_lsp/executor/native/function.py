@@ -74,7 +74,10 @@ class FunctionBuilder:
         if not self._native:
             return None
         self._points = Points(self._blocks, self._native)
-        return _Writer(self._blocks, self._dtypes, self._global, self._points).source()
+        try:
+            return _Writer(self._blocks, self._dtypes, self._global, self._points).source()
+        except NotLoweredError:
+            return None
 
     def _can_begin(self, block: int) -> bool:
         """Whether the first step of a block can be lowered."""

@@ -29,6 +29,7 @@ NativeMode = Literal["auto", "off", "always"]
 _LEAST = 1 << 26
 _OF_STEP = 1 << 22  # it takes a few milliseconds to compile a step
 _STEP = 1 << 12  # what a step costs besides what each lane of it does
+_MOST_STEPS = 1 << 12  # of a kernel that is compiled
 _MOST_LANES = 1 << 20
 _MOST_SHARED = 1 << 24
 """The lanes of a wave in native code, and the bytes of its shared memory."""
@@ -112,7 +113,7 @@ class HotKernel:
     def _compile(self) -> None:
         heat = self._heat
         heat.is_decided = True
-        if not _has_compiler():
+        if not _has_compiler() or sum(len(block.steps) for block in self._blocks) > _MOST_STEPS:
             return
         from ptx_lsp.executor.native.function import FunctionBuilder
         from ptx_lsp.executor.native.running import NativeCode
