@@ -1,4 +1,4 @@
-/* The dependence graph of a straight-line region: `analyses/registers/dependence.py` defines it. */
+/* The dependence graph of a straight-line region: `analyses/registers/scheduling/dependence.py` defines it. */
 
 #ifndef PTX_DEPENDENCE_H
 #define PTX_DEPENDENCE_H

@@ -1,5 +1,5 @@
 /* List scheduling from the end that hides latencies while registers are left:
- * `analyses/registers/list_scheduling.py` (3). */
+ * `analyses/registers/scheduling/list_scheduling.py` (3). */
 
 #ifndef PTX_HOISTING_H
 #define PTX_HOISTING_H

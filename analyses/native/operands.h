@@ -1,4 +1,4 @@
-/* The operands of the machine instructions of a straight-line region: `analyses/registers/region_code.py` defines
+/* The operands of the machine instructions of a straight-line region: `analyses/registers/scheduling/region_code.py` defines
  * them. Virtual registers and flags are numbered in the order in which they are met. */
 
 #ifndef PTX_OPERANDS_H

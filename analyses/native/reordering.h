@@ -1,4 +1,4 @@
-/* The second schedule, after registers are allocated: `analyses/registers/list_scheduling.py` (4). */
+/* The second schedule, after registers are allocated: `analyses/registers/scheduling/list_scheduling.py` (4). */
 
 #ifndef PTX_REORDERING_H
 #define PTX_REORDERING_H

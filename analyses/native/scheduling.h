@@ -1,5 +1,5 @@
 /* Orders of the instructions of a straight-line region and their register pressure:
- * `analyses/registers/list_scheduling.py` defines them. */
+ * `analyses/registers/scheduling/list_scheduling.py` defines them. */
 
 #ifndef PTX_SCHEDULING_H
 #define PTX_SCHEDULING_H

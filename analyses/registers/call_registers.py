@@ -26,12 +26,12 @@ from typing import Final
 from analyses.control_flow.call_graph import call_graph_node
 from analyses.control_flow.cfg import cfg
 from analyses.instructions.opcode_index import instructions_matching
-from analyses.registers.list_scheduling import most_registers
 from analyses.registers.machine_instructions import machine_instructions
 from analyses.registers.machine_kind import slow_path_registers, used_by_slow_path
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
-from analyses.registers.straight_line_regions import straight_line_regions
+from analyses.registers.scheduling.list_scheduling import most_registers
+from analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import Target

@@ -22,8 +22,8 @@ from analyses.control_flow.dominance import dominance
 from analyses.registers.instruction_groups import GROUPS, PLACE, groups
 from analyses.registers.machine_blocks import word_flags
 from analyses.registers.register_files import registers_elsewhere
+from analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from analyses.registers.simulated_registers import SimulatedRegisters
-from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.facts import fact

@@ -26,12 +26,19 @@ from typing import Final, Literal
 
 from analyses.occupancy.launch_bounds import LaunchBounds, directives_of, launch_bounds_of
 from analyses.registers.call_registers import call_registers, debug_call_registers
-from analyses.registers.list_scheduling import most_registers, most_registers_with_hoisting
 from analyses.registers.machine_kind import scratch_registers
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
-from analyses.registers.scheduling_limit import holds_parameters, register_cap, scheduling_limit
-from analyses.registers.straight_line_regions import (
+from analyses.registers.scheduling.list_scheduling import (
+    most_registers,
+    most_registers_with_hoisting,
+)
+from analyses.registers.scheduling.scheduling_limit import (
+    holds_parameters,
+    register_cap,
+    scheduling_limit,
+)
+from analyses.registers.scheduling.straight_line_regions import (
     regions_with_loads_in_loops,
     straight_line_regions,
 )

@@ -12,14 +12,14 @@ from analyses.dataflow.dead_writes import dead_writes
 from analyses.dataflow.definite_assignment import uninitialized_reads
 from analyses.dataflow.phi_placement import phi_placement
 from analyses.instructions.uses_and_defs import FunctionInstructions
-from analyses.registers import straight_line_regions as straight_line_regions_module
-from analyses.registers.list_scheduling import (
+from analyses.registers.scheduling import straight_line_regions as straight_line_regions_module
+from analyses.registers.scheduling.list_scheduling import (
     StraightLineRegion,
     most_registers,
     most_registers_with_hoisting,
 )
-from analyses.registers.region_code import RegionCode
-from analyses.registers.straight_line_regions import straight_line_regions
+from analyses.registers.scheduling.region_code import RegionCode
+from analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_registers import VirtualRegisters
 from analyses.well_formed import is_well_formed
 from ptx_lsp.model.function import Function

@@ -15,8 +15,8 @@ from analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instruction
 from analyses.registers.register_pressure import register_pressure
+from analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from analyses.registers.simulated_registers import simulated_registers
-from analyses.registers.straight_line_regions import straight_line_regions
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.model.function import Function

@@ -13,9 +13,9 @@ from analyses.registers.estimated_registers import estimated_registers
 from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
 from analyses.registers.register_files import registers_elsewhere
 from analyses.registers.register_pressure import register_pressure
-from analyses.registers.scheduling_limit import register_cap, scheduling_limit
+from analyses.registers.scheduling.scheduling_limit import register_cap, scheduling_limit
+from analyses.registers.scheduling.straight_line_regions import straight_line_regions, trip_count
 from analyses.registers.simulated_registers import simulated_registers
-from analyses.registers.straight_line_regions import straight_line_regions, trip_count
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target

@@ -30,7 +30,7 @@ from operator import add
 from typing import Final, Protocol, TypeAlias
 
 from analyses._flow import DependenceGraph, Operands
-from analyses.registers.region_code import RegionCode
+from analyses.registers.scheduling.region_code import RegionCode
 from ptx_lsp.named_tuple import NamedTuple
 
 _TRIES: Final = 8

@@ -29,11 +29,11 @@ from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
 from analyses.instructions.operands import constant
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from analyses.registers.dependence import dependence_graph, ends_block
-from analyses.registers.list_scheduling import Key, StraightLineRegion
 from analyses.registers.machine_blocks import MachineCode
 from analyses.registers.machine_instructions import assigned_constant
-from analyses.registers.region_code import RegionCode, additional_registers, region_code
+from analyses.registers.scheduling.dependence import dependence_graph, ends_block
+from analyses.registers.scheduling.list_scheduling import Key, StraightLineRegion
+from analyses.registers.scheduling.region_code import RegionCode, additional_registers, region_code
 from analyses.registers.virtual_register_liveness import virtual_register_liveness
 from analyses.registers.virtual_registers import VirtualRegisters, virtual_registers
 from ptx_lsp.facts import Previous, fact, incremental_fact
@@ -135,7 +135,7 @@ def straight_line_regions(
 
 @fact
 def regions_with_loads_in_loops(function: Function) -> StraightLineRegions:
-    """The same regions if loops load the parameters that they read."""
+    """The straight-line regions if loops load the parameters that they read."""
     return straight_line_regions(function).with_loads_in_loops()
 
 

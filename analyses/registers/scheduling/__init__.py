@@ -1,0 +1,1 @@
+"""The schedules of ptxas in straight-line regions, and the registers that they need."""
