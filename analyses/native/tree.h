@@ -23,8 +23,7 @@ static Py_ssize_t *read_parents(PyObject *tuple, Py_ssize_t size) {
   return found;
 }
 
-/* A list of `size` numbers. */
-
+/* The depth of each block in its tree, its place in preorder, and the last place among its descendants. */
 static PyObject *subtrees(PyObject *Py_UNUSED(module), PyObject *parents) {
   Py_ssize_t size = PyTuple_Size(parents), count = 0, left = 0;
   Py_ssize_t *parent = size < 0 ? NULL : read_parents(parents, size);

@@ -58,8 +58,10 @@ _BY_READERS: Final = frozenset(
     {Coalescing.OFFSET, Coalescing.SCALED, Coalescing.MODIFIED, Coalescing.PACKED}
 )
 """Sharing that depends on the instructions that read the result."""
-_COPY_DEPTH: Final = 200
-"""Copies of copies are followed up to this depth; without limit if the text has them in order."""
+_COPY_DEPTH: Final = 100
+"""Copies of copies are followed up to this depth, of five calls each, so that no chain exceeds the recursion
+limit of Python; without limit if they are numbered in order.
+"""
 
 
 class VirtualRegisters(NamedTuple):

@@ -258,7 +258,8 @@ def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:
     """
     opcode, defs = flow.kinds[number].opcode, flow.defs[number]
     if opcode == "add":
-        return flow.uses[number] == defs and constant(flow.body.instructions[number].operands[-1]) is not None
+        is_increment = bool(defs) and flow.uses[number] == defs
+        return is_increment and constant(flow.body.instructions[number].operands[-1]) is not None
     return opcode == "bra" or (opcode == "setp" and guards.issuperset(defs))
 
 
@@ -322,8 +323,10 @@ class _InductionVariable:
 
     def trip_count(self) -> int | None:
         branches = [s for s in self.inside if s.opcode == "bra" and s.guard >= 0]
-        tests = [s for b in branches for s in self.inside if b.guard in s.defs]
-        if len(branches) != 1 or len(tests) != 1 or tests[0].opcode != "setp":
+        if len(branches) != 1:
+            return None
+        tests = [s for s in self.inside if branches[0].guard in s.defs]
+        if len(tests) != 1 or tests[0].opcode != "setp":
             return None
         operands = tests[0].node.operands
         if len(operands) < 3:
