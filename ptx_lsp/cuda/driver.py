@@ -59,6 +59,12 @@ class Driver:
     _next_handle: int = _FIRST_HANDLE
     _modules: int = 0
 
+    def __post_init__(self) -> None:
+        self._folder = Path(self.launches.settings.module_folder).absolute()
+        """Of modules. Programs change the current folder."""
+        if self.launches.settings.module_folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+
     @property
     def target(self) -> Target:
         found = parse_target(self.launches.settings.device)
@@ -128,10 +134,12 @@ class Driver:
         folder = self.launches.settings.module_folder
         if not folder:
             return LoadedModule(text, f"<module {self._modules}>", self.memory)
-        path = Path(folder, f"{self._modules:03}-{label[:60]}.ptx")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return LoadedModule(text, str(path), self.memory)
+        name = f"{self._modules:03}-{label[:60]}.ptx"
+        try:
+            (self._folder / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise DriverError(Result.UNKNOWN, f"the module cannot be saved: {error}") from error
+        return LoadedModule(text, str(Path(folder, name)), self.memory)
 
     def note(self, name: str, message: str) -> None:
         """Says why a driver function fails."""

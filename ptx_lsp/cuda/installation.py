@@ -23,6 +23,7 @@ from ptx_lsp.cuda.launches import Launches, LaunchReport, Settings
 from ptx_lsp.cuda.report import print_report
 from ptx_lsp.cuda.results import DriverError, Result
 from ptx_lsp.cuda.shared_library import TABLE, is_supported, shared_library
+from ptx_lsp.isa.device_limits import limits_of
 from ptx_lsp.packages import module_names
 
 NAME = "libcuda.so.1"
@@ -51,10 +52,14 @@ def install(
     """Puts the driver into this process, before the program imports what uses CUDA. `report` receives what is
     wrong with launches.
 
-    Raises OSError where the system cannot load it, and RuntimeError if another driver is loaded.
+    Raises ValueError for a device that is not known, OSError where the system cannot load the driver or the
+    folder for modules cannot be made, and RuntimeError if a driver is loaded already.
     """
     if not is_supported():
-        raise OSError(f"programs run on Linux for x86-64 and AArch64, not on {platform.platform()}")
+        raise OSError(f"the CUDA driver requires Linux on x86-64 or AArch64; this is {platform.platform()}")
+    if _kept:
+        raise RuntimeError("the CUDA driver is already installed in this process")
+    limits_of(settings.device)
     functions = _functions()
     driver = Driver(Launches(settings, report))
     folder = Path(tempfile.mkdtemp(prefix="ptx-run-"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -18,9 +19,17 @@ from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 _RESULTS = {
     "out-of-bounds": Result.ILLEGAL_ADDRESS, "misaligned": Result.MISALIGNED_ADDRESS,
     "read-only": Result.ILLEGAL_ADDRESS, "limit": Result.LAUNCH_TIMEOUT, "deadlock": Result.LAUNCH_TIMEOUT,
-    "unsupported": Result.NOT_SUPPORTED, "launch": Result.INVALID_VALUE,
+    "unsupported": Result.NOT_SUPPORTED,
 }
 """By the kind of the error; LAUNCH_FAILED for all others."""
+
+
+def _result(error: ExecutionError) -> Result:
+    """What the driver returns. The messages of refused launches end with it (launch_validation.py)."""
+    if error.kind == "launch":
+        named = re.search(r"\(CUDA_ERROR_(\w+)\)$", error.message)
+        return Result[named[1]] if named else Result.INVALID_VALUE
+    return _RESULTS.get(error.kind, Result.LAUNCH_FAILED)
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ class Launches:
                 LaunchReport(kernel.name, module.name, module.text, shape.grid, shape.block, new, error)
             )
         if error is not None:
-            raise DriverError(_RESULTS.get(error.kind, Result.LAUNCH_FAILED))
+            raise DriverError(_result(error))
 
     def _run(self, kernel: Kernel, shape: LaunchShape, parameters: bytes) -> tuple[Finding, ...]:
         settings = self.settings

@@ -23,11 +23,14 @@ class Result(IntEnum):
     NOT_FOUND = 500
     NOT_READY = 600
     ILLEGAL_ADDRESS = 700
+    LAUNCH_OUT_OF_RESOURCES = 701
     LAUNCH_TIMEOUT = 702
     PEER_ACCESS_ALREADY_ENABLED = 704
     MISALIGNED_ADDRESS = 716
     LAUNCH_FAILED = 719
+    COOPERATIVE_LAUNCH_TOO_LARGE = 720
     NOT_SUPPORTED = 801
+    INVALID_CLUSTER_SIZE = 912
     UNKNOWN = 999
 
 
@@ -47,11 +50,14 @@ DESCRIPTIONS = {
     Result.NOT_FOUND: "named symbol not found",
     Result.NOT_READY: "device not ready",
     Result.ILLEGAL_ADDRESS: "an illegal memory access was encountered",
+    Result.LAUNCH_OUT_OF_RESOURCES: "too many resources requested for launch",
     Result.LAUNCH_TIMEOUT: "the launch timed out and was terminated",
     Result.PEER_ACCESS_ALREADY_ENABLED: "peer access is already enabled",
     Result.MISALIGNED_ADDRESS: "misaligned address",
     Result.LAUNCH_FAILED: "unspecified launch failure",
+    Result.COOPERATIVE_LAUNCH_TOO_LARGE: "too many blocks in cooperative launch",
     Result.NOT_SUPPORTED: "operation not supported",
+    Result.INVALID_CLUSTER_SIZE: "cluster misconfiguration",
     Result.UNKNOWN: "unknown error",
 }
 

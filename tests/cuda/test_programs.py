@@ -9,14 +9,18 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from ptx_lsp.cli.run import main
+from ptx_lsp.cuda.results import Result
 from ptx_lsp.cuda.shared_library import is_supported
+from ptx_lsp.executor.launching.launch_validation import Error
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])}
 IN_LIBRARIES = {"with_numba.txt": ["membermask"]}
 """Findings in kernels of the library: in Numba's reduction, lanes that have exited are in a mask."""
 pytestmark = pytest.mark.skipif(not is_supported(), reason=f"no driver for {platform.platform()}")
@@ -24,9 +28,10 @@ pytestmark = pytest.mark.skipif(not is_supported(), reason=f"no driver for {plat
 
 def run(program: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a program of the folder."""
-    kept = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])} | environment
     command = sys.executable, "-m", "ptx_lsp.cli.run", *options, "--python", str(PROGRAMS / program)
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=kept, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=ENVIRONMENT | environment, check=False
+    )
 
 
 def needs(package: str) -> None:
@@ -121,8 +126,7 @@ def test_a_module_of_the_program(tmp_path: Path) -> None:
     """As in `ptx-run --python -m pytest`; the folder of the run is where modules are looked for."""
     (tmp_path / "shift.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
     command = sys.executable, "-m", "ptx_lsp.cli.run", "--python", "-m", "shift", "-q"
-    kept = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])}
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=kept, check=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT, check=True)
     assert done.stdout == "__main__ ['-q']\n"
 
 
@@ -135,10 +139,85 @@ def test_other_libraries_do_without_a_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "import sys; print(__name__, __file__, __spec__, sys.argv, sys.path[0]); sys.exit('over')",
+        "def fail():\n    raise ValueError('wrong')\nfail()\n",
+        "def (\n",
+        "from . import other\n",
+        "import atexit, __main__; atexit.register(lambda: print(__import__('__main__') is __main__))",
+    ],
+    ids=["exit", "exception", "syntax", "import", "main"],
+)
+def test_a_script_ends_as_under_python(text: str, tmp_path: Path) -> None:
+    (tmp_path / "shift.py").write_text(text)
+    plain, ours = (
+        subprocess.run(
+            [sys.executable, *start, "shift.py", "-x"],
+            cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT, check=False,
+        )
+        for start in ([], ["-m", "ptx_lsp.cli.run", "--python"])
+    )
+    note = "ptx-run: note: the program has launched no CUDA kernel\n"
+    assert note in ours.stderr
+    assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
+    assert ours.stderr.replace(note, "") == plain.stderr
+
+
+def test_a_folder_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("import other, sys\nprint(__name__, sys.argv[1:])\n")
+    (tmp_path / "other.py").touch()
+    assert run(str(tmp_path)).stdout == "__main__ []\n"
+
+
+def test_modules_are_saved_where_the_run_started(tmp_path: Path) -> None:
+    program = tmp_path / "elsewhere.py"
+    race = PROGRAMS / "race.py"
+    program.write_text(f"import os, runpy\nos.chdir('/')\nrunpy.run_path({str(race)!r})\n")
+    options = "--check", "--save-ptx", "saved", "--python", str(program)
+    command = sys.executable, "-m", "ptx_lsp.cli.run", *options
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    assert [one.name for one in (tmp_path / "saved").iterdir()] == ["001-shift.ptx"], done.stderr
+    assert done.stderr.startswith("saved/001-shift.ptx:")
+
+
+def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path) -> None:
+    """Only the user can read what is there meanwhile."""
+    program = tmp_path / "look.py"
+    program.write_text(
+        "import os\nfolder = os.environ['TRITON_LIBCUDA_PATH']\n"
+        "print(os.path.dirname(folder), oct(os.stat(folder).st_mode & 0o777))\nraise ValueError\n"
+    )
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    assert run(str(program), TMPDIR=str(temporary)).stdout == f"{temporary} 0o700\n"
+    assert not list(temporary.iterdir())
+
+
+def test_install_refuses_wrong_settings_and_a_second_call(tmp_path: Path) -> None:
+    program = tmp_path / "twice.py"
+    program.write_text(
+        "from ptx_lsp.cuda import Settings, install\n"
+        "for settings in Settings('sm_1'), Settings(module_folder=__file__), Settings(), Settings():\n"
+        "    try:\n        install(settings)\n        print('done')\n"
+        "    except Exception as error:\n        print(type(error).__name__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, env=ENVIRONMENT, check=True
+    )
+    assert done.stdout.split() == ["ValueError", "FileExistsError", "done", "RuntimeError"]
+
+
+def test_each_refusal_is_a_result_of_the_driver() -> None:
+    assert {one.name for one in Result}.issuperset(get_args(Error))
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--grid", "1", "--python", "x.py"], "`--grid` is for a kernel, and not allowed with `--python`"),
         (["--python"], "`--python` requires a script, or `-m` and a module"),
+        (["--python", "-c", "1"], "`--python` requires a script, or `-m` and a module, not `-c`"),
         (["--python", "no.py"], "no.py: no such file"),
         (["--device", "sm_1", "--python", "x"], "`--device sm_1`: the limits of target sm_1 are not known"),
     ],

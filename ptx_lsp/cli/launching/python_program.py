@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import runpy
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import FrameType, ModuleType
+from zipfile import is_zipfile
 
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.cuda import LaunchReport, Settings, install, print_report
@@ -21,11 +25,13 @@ _KERNEL_OPTIONS = {
 }
 """The options that describe one launch, and their names in `Options`."""
 _DEVICE = Settings().device
+_STARTERS = __name__, "runpy", "importlib._bootstrap", "importlib._bootstrap_external"
+"""The modules whose frames come before those of the program."""
 
 
 def run_program(options: Options) -> int:
     """Runs the program. Returns 1 if one of its kernels fails or has findings, 2 if it cannot be started.
-    What ends the program otherwise (SystemExit, an exception) is raised.
+    An exception of the program is reported as `python` does; SystemExit and KeyboardInterrupt are raised.
     """
     is_bad = False
 
@@ -45,6 +51,9 @@ def run_program(options: Options) -> int:
     except SystemExit as end:
         if end.code not in (None, 0) or not is_bad:
             raise
+    except Exception as error:
+        _report(error)
+        return 1
     finally:
         if not driver.launches.count:
             print("ptx-run: note: the program has launched no CUDA kernel", file=sys.stderr)
@@ -75,16 +84,44 @@ def _program(options: Options) -> list[str]:
         raise SpecError(f"`--device {options.device}`: {error}") from error
     if not options.python or options.python == ["-m"]:
         raise SpecError("`--python` requires a script, or `-m` and a module")
-    if options.python[0] != "-m" and not Path(options.python[0]).is_file():
+    if options.python[0] != "-m" and not Path(options.python[0]).exists():
+        if options.python[0].startswith("-"):
+            raise SpecError(f"`--python` requires a script, or `-m` and a module, not `{options.python[0]}`")
         raise SpecError(f"{options.python[0]}: no such file")
     return options.python
 
 
 def _run(program: str, arguments: list[str]) -> None:
-    """Runs a program as `python` does."""
+    """Runs a program as `python` does: a module, a folder or archive with `__main__.py`, or a script."""
     if program == "-m":
-        sys.argv, sys.path[0] = arguments, ""
+        sys.argv, sys.path[0] = arguments, str(Path.cwd())
         runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
-    else:
-        sys.argv, sys.path[0] = [program, *arguments], str(Path(program).resolve().parent)
+        return
+    sys.argv = [program, *arguments]
+    path = Path(program)
+    if path.is_dir() or is_zipfile(path):
+        del sys.path[0]
         runpy.run_path(program, run_name="__main__")
+    else:
+        sys.path[0] = str(path.resolve().parent)
+        _run_script(str(path.absolute()))
+
+
+def _run_script(path: str) -> None:
+    """Runs a script in a module `__main__` that stays, unlike that of `runpy`, until Python ends."""
+    main, loader = ModuleType("__main__"), SourceFileLoader("__main__", path)
+    vars(main).update(__file__=path, __loader__=loader, __builtins__=builtins)
+    sys.modules["__main__"] = main
+    exec(loader.source_to_code(loader.get_data(path), path), vars(main))
+
+
+def _report(error: Exception) -> None:
+    """Reports an exception without the frames of what started the program."""
+    trace = error.__traceback__
+    while trace is not None and _is_start(trace.tb_frame):
+        trace = trace.tb_next
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
+
+
+def _is_start(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__") in _STARTERS

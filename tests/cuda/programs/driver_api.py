@@ -19,7 +19,7 @@ from tests.cuda.programs.libcuda import (
 )
 
 INVALID_VALUE, INVALID_CONTEXT, NO_BINARY, INVALID_HANDLE, NOT_FOUND = 1, 201, 209, 400, 500
-ILLEGAL_ADDRESS, NOT_SUPPORTED = 700, 801
+ILLEGAL_ADDRESS, COOPERATIVE_LAUNCH_TOO_LARGE, NOT_SUPPORTED = 700, 720, 801
 X = np.arange(100, dtype=np.float32)
 
 
@@ -93,8 +93,11 @@ def host_memory() -> None:
 
 
 def launch(kernel: int, address: int, factor: float, count: int = 100) -> None:
-    given_pointers = pointers(ctypes.c_uint64(address), ctypes.c_float(factor), ctypes.c_uint32(count))
-    call("cuLaunchKernel", kernel, 4, 1, 1, 32, 1, 1, 0, 0, given_pointers, 0)
+    call("cuLaunchKernel", kernel, 4, 1, 1, 32, 1, 1, 0, 0, parameters(address, factor, count), 0)
+
+
+def parameters(address: int, factor: float, count: int = 100) -> ctypes.Array[ctypes.c_void_p]:
+    return pointers(ctypes.c_uint64(address), ctypes.c_float(factor), ctypes.c_uint32(count))
 
 
 def launches() -> None:
@@ -114,6 +117,10 @@ def launches() -> None:
     size.value = 12
     assert result("cuLaunchKernel", saxpy, 1, 1, 1, 32, 1, 1, 0, 0, 0, extra) == INVALID_VALUE
     assert given("cuOccupancyMaxActiveBlocksPerMultiprocessor", saxpy, 1024, 0) == 2
+    passed = parameters(address, 1.0)
+    assert result("cuLaunchKernel", saxpy, 1, 1, 1, 2048, 1, 1, 0, 0, passed, 0) == INVALID_VALUE
+    refused = result("cuLaunchCooperativeKernel", saxpy, 9999, 1, 1, 1024, 1, 1, 0, 0, passed)
+    assert refused == COOPERATIVE_LAUNCH_TOO_LARGE
 
 
 def modules() -> None:
