@@ -246,3 +246,64 @@ loop:
         launch(text, entry="k", grid=1, block=32, args=[out, out])
     assert (out == 200000).all()
     assert 0 < steps < 100_000
+
+
+@pytest.mark.parametrize("body", [
+    "ld.global.u32 %r5, [%rd15];", "st.global.u8 [%rd15], %r1;", "ld.u32 %r5, [%rd15];",
+    "atom.global.add.u32 %r5, [%rd15], 1;",
+])
+def test_null_is_outside_memory(body: str) -> None:
+    args = [np.zeros(64, np.uint32), np.zeros(64, np.uint32)]
+    with pytest.raises(ExecutionError) as caught:
+        launch(kernel(f"mov.u64 %rd15, 0; {body}"), entry="k", grid=1, block=64, args=args, native="always")
+    assert caught.value.kind == "out-of-bounds"
+
+
+def test_square_roots_that_are_not_numbers() -> None:
+    body = "ld.global.f32 %f1, [%rd5]; sqrt.rn.f32 %f2, %f1; st.global.f32 [%rd4], %f2;"
+    bits = np.array([0xBF800000, 0x7FC12345, 0xFF800000, 0x80000000] * 16, np.uint32)
+    both(kernel(body), "k", 1, 64, [np.zeros(64, np.float32), bits.view(np.float32)])
+
+
+_OPERATIONS = (
+    "add.u32", "sub.s32", "mul.lo.u32", "mul.hi.s32", "div.s32", "rem.u32", "and.b32", "xor.b32", "shl.b32",
+    "shr.s32", "min.s32", "max.u32", "add.sat.s32",
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_kernels(seed: int) -> None:
+    """Guarded instructions, branches and loops of different length for each thread."""
+    choose = np.random.default_rng(seed)
+
+    def register() -> str:
+        return f"%r{choose.integers(5, 12)}"
+
+    lines = ["ld.global.u32 %r5, [%rd5];", *(f"mul.lo.u32 %r{one}, %r5, {one};" for one in range(6, 12))]
+    for number in range(25):
+        guard = choose.choice(["", "@%p1 ", "@!%p2 "]) if number else ""
+        if number % 4 == 0:
+            lines += [f"setp.lt.{choose.choice(['u32', 's32'])} %p{one}, {register()}, {register()};"
+                      for one in (1, 2)]
+        if number % 9 == 5:
+            lines += [f"and.b32 %r20, %r{5 + number % 7}, 7;", f"loop{number}:"]
+        lines.append(f"{guard}{choose.choice(_OPERATIONS)} {register()}, {register()}, {register()};")
+        if number % 6 == 3:
+            lines += [f"@%p1 bra skip{number};", f"ld.global.s8 {register()}, [%rd5+1];", f"skip{number}:"]
+        if number % 9 == 7:
+            lines += ["sub.s32 %r20, %r20, 1;", "setp.ge.s32 %p3, %r20, 0;", f"@%p3 bra loop{number - 2};"]
+    lines += [f"xor.b32 %r5, %r5, %r{one};" for one in range(6, 12)]
+    lines += ["@%p2 st.global.u32 [%rd4], %r5;", "@!%p2 st.global.u32 [%rd4], %r1;"]
+    numbers = choose.integers(0, 1 << 32, 256).astype(np.uint32)
+    numbers[::5] = choose.choice([0, 1, 31, 32, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], numbers[::5].size)
+    _, left = both(kernel("\n".join(lines)), "k", 2, 100, [np.zeros(256, np.uint32), numbers])
+    assert left == 0
+
+
+def test_guarded_results_within_a_block() -> None:
+    body = """
+    mov.u32 %r5, 7;
+    setp.eq.u32 %p1, %r1, 37;
+    @%p1 add.u32 %r5, %r5, 100;
+    st.global.u32 [%rd4], %r5;"""
+    both(kernel(body), "k", 1, 64, [np.zeros(64, np.uint32), np.zeros(64, np.uint32)])

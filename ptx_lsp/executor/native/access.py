@@ -115,9 +115,9 @@ class Accesses:
         code.jump(look)
         code.begin(look)
         base = code.load("i64", site, WORD)
-        limit = code.load("i64", code.offset(site, WORD), WORD)
+        end = code.load("i64", code.offset(site, WORD), WORD)
         offset = code.binary("sub", first, base)
-        code.branch(code.compare("icmp ule", offset, limit), found, search, likely=True)
+        code.branch(code.compare("icmp ult", offset, end), found, search, likely=True)
         code.begin(search)
         writing = integer(int(writes), "i64")
         is_there = code.call(
@@ -127,7 +127,7 @@ class Accesses:
         code.begin(found)
         data = code.load("ptr", code.offset(site, 2 * WORD), WORD)
         offsets = code.binary("sub", addresses, code.splat(base))
-        return Place(data, offsets, limit, size, active)
+        return Place(data, offsets, code.binary("sub", end, 1), size, active)
 
     def _first(self, values: Value, active: Value) -> Value:
         """The value of the first lane of a mask."""
@@ -373,8 +373,8 @@ entry:
   br label %head
 head:
   %at = phi i64 [0, %entry], [%next, %more]
-  %end = icmp eq i64 %at, %count
-  br i1 %end, label %none, label %look
+  %last = icmp eq i64 %at, %count
+  br i1 %last, label %none, label %look
 look:
   %skip = mul i64 %at, {BUFFER * WORD}
   %buffer = getelementptr i8, ptr %buffers, i64 %skip
@@ -399,8 +399,9 @@ more:
   br label %head
 found:
   store i64 %base, ptr %site
-  %limit.at = getelementptr i8, ptr %site, i64 {WORD}
-  store i64 %limit, ptr %limit.at
+  %end = add i64 %limit, 1
+  %end.at = getelementptr i8, ptr %site, i64 {WORD}
+  store i64 %end, ptr %end.at
   %pointer.at = getelementptr i8, ptr %site, i64 {2 * WORD}
   store i64 %data, ptr %pointer.at
   ret i1 true

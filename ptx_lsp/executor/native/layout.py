@@ -25,8 +25,8 @@ lanes. Among the outputs there is only a pointer.
 BUFFER = 4
 """Words for each buffer: its address, its bytes, the pointer to them, and whether it may be written."""
 SITE = 3
-"""Words for each access to global memory, to remember the last buffer: its address, the last offset of an
-access in it, and the pointer to it.
+"""Words for each access to global memory, to remember the last buffer: its address, how many offsets an
+access in it may have (0: there is no last buffer), and the pointer to it.
 """
 NOWHERE = -3
 GONE = -1

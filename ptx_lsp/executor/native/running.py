@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from mmap import mmap
 from threading import Lock
@@ -41,7 +41,6 @@ class NativeCode:
         self.source = source
         self._code = MachineCode(source.text)
         self._function = self._code.function("run")
-        self._workers = _workers() if source.is_parallel else None
 
     def run(
         self, wave: Wave, spaces: Spaces, routines: Sequence[Routine], groups: Mapping[int, Bools | None]
@@ -61,16 +60,21 @@ class NativeCode:
         calls = _calls(wave, routines, values)
         values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
         results = _Results(wave, source, [arrays[at].dtype for at in source.results])
-        parts = _parts(*wave.shape, shares=1 if self._workers is None else _cores())
+        workers = _workers() if source.is_parallel else None
+        parts = _parts(*wave.shape, shares=1 if workers is None else _cores())
 
         def run(part: tuple[int, int]) -> tuple[int, int]:
             return self._part(values, wave, spaces, positions, results, *part)
 
-        if len(parts) > 1 and self._workers is not None:
-            runs = list(self._workers.map(run, parts))
+        if len(parts) > 1 and workers is not None:
+            futures = [workers.submit(run, part) for part in parts]
+            try:
+                runs = [one.result() for one in futures]
+            finally:  # interrupted, it goes on in memory that must still be there
+                wait([one for one in futures if not one.cancel()])
         else:
             runs = list(map(run, parts))
-        del calls
+        del calls, arrays, inputs
         wave.executed += max(executed for executed, _ in runs)
         wave.local_bytes = max(limit for _, limit in runs)
         if not results.is_any_alive:
@@ -141,6 +145,10 @@ def _workers() -> ThreadPoolExecutor | None:
     return ThreadPoolExecutor(_cores(), "native") if _cores() > 1 else None
 
 
+if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_workers.cache_clear)
+
+
 @cache
 def _cores() -> int:
     """How many cores this process may use."""
@@ -162,8 +170,9 @@ class _Results:
     def buffers(self, rows: int) -> list[Array]:
         """Arrays for so many blocks."""
         with self._lock:
-            if self._free:
-                return self._free.pop()
+            for at, arrays in enumerate(self._free):
+                if all(len(one) >= rows for one in arrays):  # the last part may be smaller
+                    return self._free.pop(at)
         return [_zeros((rows, self._wave.shape[1]), dtype) for dtype in self._dtypes]
 
     def keep(self, arrays: list[Array], first: int, done: int, last: int) -> None:

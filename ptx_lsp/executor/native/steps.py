@@ -29,6 +29,8 @@ class Steps:
         self.slots: dict[int, Value] = {}
         """The variables of registers."""
         self.written: set[int] = set()
+        self._is_guarded = False
+        """Whether the present step leaves some lanes of the group out."""
 
     def slot(self, number: int) -> Value:
         if number not in self.slots:
@@ -43,7 +45,7 @@ class Steps:
         """Gives a register the value in the lanes of a mask."""
         slot = self.slot(number)
         self.written.add(number)
-        if number not in self._temporary:
+        if self._is_guarded or number not in self._temporary:
             before = self.code.load(value.type, slot)
             value = self.code.select(self.code.truths(active), value, before)
         self.code.store(value, slot)
@@ -70,8 +72,9 @@ class Steps:
             go_on = code.name("taken")
             code.branch(code.compare("icmp ne", active, 0), go_on, done)
             code.begin(go_on)
+        self._is_guarded = step.guard >= 0
         self._act(step.action, active, leave)
-        if step.guard >= 0:
+        if self._is_guarded:
             code.jump(done)
             code.begin(done)
 

@@ -159,6 +159,13 @@ def _function(name: str) -> _Lower:
     return lower
 
 
+def _root(code: Code, dtype: DType, operands: list[Value]) -> Value:
+    """The square root; behind a fence, since LLVM takes any NaN that replaces that of a negative number for
+    the same one, and leaves it as it is.
+    """
+    return code.intrinsic("arithmetic.fence", _function("sqrt")(code, dtype, operands))
+
+
 def _shifted(code: Code, dtype: DType, operands: list[Value], operation: str) -> Value:
     """As NumPy shifts by as many bits as there are, or more."""
     a, by = operands
@@ -326,7 +333,7 @@ _UFUNCS: dict[str, _Lower] = {
     "square": _square,
     "power": _power,
     "reciprocal": _reciprocal,
-    "sqrt": _function("sqrt"),
+    "sqrt": _root,
     "rint": _function("rint"),
     "trunc": _function("trunc"),
     "floor": _function("floor"),
