@@ -127,10 +127,14 @@ class Breakpoints(Goal):
                     lines.setdefault(line, []).append(one)
         self.lines = lines
 
+    def begin(self, moment: Moment | None) -> None:
+        self._accessed.clear()
+        self._kept.clear()
+        if moment is not None:
+            self._changed(moment.wave)
+
     def forget(self) -> None:
         """Nothing was hit yet."""
-        self._kept.clear()
-        self._accessed.clear()
         for one in (*self.data, *(one for some in self.lines.values() for one in some)):
             one.hits.clear()
 

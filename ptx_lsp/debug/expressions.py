@@ -36,7 +36,8 @@ class Lookup(Protocol):
 Node: TypeAlias = Callable[[Lookup], Column]
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+|\d+\.\d*(?:[eE][+-]?\d+)?|\d+)"
+    r"\s*(?:(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+"
+    r"|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+)"
     r"|(?P<name>[%$A-Za-z_][\w$]*(?:\.[xyzw]\b)?)|(?P<sign><<|>>|&&|\|\||[=!<>]=|[-+*/%&|^~!<>()@\[\]:]))"
 )
 _TYPE = re.compile(r"([usbf])(8|16|32|64)(?:x(\d+))?$")
@@ -49,11 +50,12 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
 def _divided(one: Column, other: Column) -> Column:
     if np.issubdtype(one.dtype, np.floating) or np.issubdtype(other.dtype, np.floating):
         return np.divide(one, other)
-    return np.where(other == 0, 0, np.floor_divide(one, np.where(other == 0, 1, other)))
+    whole = np.subtract(one, _rest(one, other))
+    return np.where(other == 0, 0, np.floor_divide(whole, np.where(other == 0, 1, other)))
 
 
 def _rest(one: Column, other: Column) -> Column:
-    return np.where(other == 0, one, np.remainder(one, np.where(other == 0, 1, other)))
+    return np.where(other == 0, one, np.fmod(one, np.where(other == 0, 1, other)))
 
 
 _BINARY: dict[str, Callable[..., Column]] = {
@@ -67,10 +69,21 @@ _UNARY: dict[str, Callable[..., Column]] = {
 }
 
 
+def evaluated(text: str, lookup: Lookup) -> Column:
+    """The value of an expression. Raises ExpressionError if it is none, or has none."""
+    try:
+        return parse(text)(lookup)
+    except RecursionError:
+        raise ExpressionError("the expression is too long") from None
+
+
 def parse(text: str) -> Node:
     """The expression that a text is. Raises ExpressionError if it is none."""
     parser = _Parser(text)
-    found = parser.binary(0)
+    try:
+        found = parser.binary(0)
+    except RecursionError:
+        raise ExpressionError("the expression is too long") from None
     if parser.next is not None:
         raise ExpressionError(f"unexpected `{parser.next}` in `{text.strip()}`")
     return found
@@ -126,7 +139,7 @@ class _Parser:
             return self.memory("")
         if word[0].isdigit():
             value = _number(word)
-            return lambda lookup: np.array([value])
+            return lambda lookup: np.array([value])  # beyond 63 bits unsigned
         if word in _BINARY or word in _UNARY or word in ")]@:":
             raise ExpressionError(f"unexpected `{word}` in `{self._text}`")
         if word in ("any", "all") and self.next == "(":
@@ -140,7 +153,9 @@ class _Parser:
             return self.memory(word)
         if self.next == "@":
             self.take()
-            lane = _number(self._after("lane"))
+            lane = self._after("lane")
+            if not lane.isdigit():
+                raise ExpressionError(f"`{lane}` is not a lane")
             return lambda lookup: lookup.name(word, int(lane))
         return lambda lookup: lookup.name(word, None)
 
@@ -179,9 +194,14 @@ def _number(word: str) -> int | float:
             return float(struct.unpack(">f", bytes.fromhex(word[2:]))[0])
         if word[:2] in ("0d", "0D"):
             return float(struct.unpack(">d", bytes.fromhex(word[2:]))[0])
-        return float(word) if "." in word else int(word, 0)
+        if word[:2] not in ("0x", "0X") and not word.isdigit():
+            return float(word)
+        found = int(word, 0)
     except ValueError:
         raise ExpressionError(f"`{word}` is not a number") from None
+    if found >> 64:
+        raise ExpressionError(f"`{word}` has more than 64 bits")
+    return found
 
 
 def _applied(apply: Callable[[Column, Column], Column], left: Node, right: Node) -> Node:
@@ -191,6 +211,25 @@ def _applied(apply: Callable[[Column, Column], Column], left: Node, right: Node)
 def _checked(apply: Callable[..., Column], *values: Column) -> Column:
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(apply(*values))
+            return np.asarray(apply(*_converted(apply, values)))
     except TypeError:
         raise ExpressionError("this operation needs whole numbers") from None
+
+
+def _converted(apply: Callable[..., Column], values: tuple[Column, ...]) -> list[Column]:
+    """Operands as C converts them: truths to numbers, and all to unsigned where one is so of 64 bits."""
+    kinds = {value.dtype.kind for value in values}
+    if apply in _OF_TRUTHS or (kinds == {"b"} and apply in _BITWISE) or "f" in kinds:
+        return list(values)
+    wide = np.uint64 if "u" in kinds else np.int64
+    return [value.astype(wide) for value in values]
+
+
+_OF_TRUTHS = (np.logical_or, np.logical_and, np.logical_not)
+_BITWISE = (np.bitwise_and, np.bitwise_or, np.bitwise_xor)
+
+
+def whole_numbers(column: Column) -> Column:
+    """Whole numbers with 64 bits: signed, if none needs more than 63."""
+    is_large = column.dtype == np.uint64 and bool(np.any(np.greater(column, np.uint64((1 << 63) - 1))))
+    return column if is_large else column.astype(np.int64)

@@ -66,6 +66,9 @@ class Goal:
         """Whether it is to see accesses to memory."""
         return False
 
+    def begin(self, moment: Moment | None) -> None:
+        """The run goes on from a moment; None for the start or a copy. What was seen before is void."""
+
     def reached(self, moment: Moment) -> Hit | None:
         """Why to stop before an instruction; None to go on."""
         return None
@@ -102,6 +105,10 @@ class Several(Goal):
     def watches(self) -> bool:
         return any(goal.watches for goal in self.goals)
 
+    def begin(self, moment: Moment | None) -> None:
+        for goal in self.goals:
+            goal.begin(moment)
+
     def reached(self, moment: Moment) -> Hit | None:
         found = [hit for goal in self.goals if (hit := goal.reached(moment)) is not None]
         return found[0] if found else None
@@ -126,6 +133,9 @@ class LastBefore(Goal):
     @property
     def watches(self) -> bool:
         return self.goal.watches
+
+    def begin(self, moment: Moment | None) -> None:
+        self.goal.begin(moment)
 
     def reached(self, moment: Moment) -> Hit | None:
         if moment.event >= self.end:

@@ -101,6 +101,7 @@ class Recording:
         if self.is_over:
             self.stop = replace(self.stop, reason="end")
             return self.stop
+        self._recorder.passed = self.stop.event if isinstance(self.stop.problem, Finding) else None
         return self._ordered(_Order(goal))
 
     def go_to(self, event: int, reason: Reason = "goto") -> Stop:
@@ -111,17 +112,21 @@ class Recording:
 
     def go_back(self, goal: Goal) -> Stop:
         """To the last moment before this one at which a goal is reached; to the first if there is none."""
-        end = self.stop.event + (self.stop.reason == "end")
-        while end > 1:
-            number = self._before(end - 1)
+        end = start = self.stop.event + (self.stop.reason == "end")
+        while start > 1:
+            number = self._before(start - 1)
+            start = self._copies[number][0] + 1
             searched = LastBefore(goal, end)
-            self._ordered(_Order(searched, number), is_search=True)
+            found = self._ordered(_Order(searched, number), is_search=True)
+            if found.reason == "pause":
+                return found
             if searched.found is not None:
                 event, hit = searched.found
                 found = self.go_to(event)
-                self.stop = Stop(hit.reason, event, found.moment, hit.text, hit.hits, hit.lane)
+                if found.reason != "pause":
+                    self.stop = Stop(hit.reason, event, found.moment, hit.text, hit.hits, hit.lane)
                 return self.stop
-            end = max(1, self._copies[number][0] + 1)
+            end = min(end, start + 1)  # only the run before the copy shows what the instruction before did
         return self.go_to(1, "entry")
 
     def change(self, edit: Edit) -> None:
@@ -154,6 +159,10 @@ class Recording:
         """Stops the run, which goes on in another thread, at the next instruction."""
         self._recorder.is_interrupted = True
 
+    def unpause(self) -> None:
+        """Forgets a wish to pause that came too late."""
+        self._recorder.is_interrupted = False
+
     def close(self) -> None:
         """Ends the run."""
         self._orders.put(_Order(Goal(), is_end=True))
@@ -169,6 +178,8 @@ class Recording:
         problem = found.problem
         if isinstance(problem, Finding) and not is_search and not self.is_over:
             found = self._ordered(_Order(AtEvent(found.event, "exception"), self._before(found.event)))
+            if found.reason == "pause":
+                return found
             found = Stop("exception", found.event, found.moment, problem.message, problem=problem)
         self.stop = found
         return found
@@ -191,6 +202,7 @@ class Recording:
         recorder = self._recorder
         execution = self._execution = self._begun(order)
         recorder.goal = order.goal
+        recorder.goal.begin(None)
         recorder.order = None
         try:
             run = execution.run()
@@ -198,7 +210,8 @@ class Recording:
             assert recorder.order is not None
             return recorder.order
         recorder.complete()
-        problem = run.error or next(iter(run.findings[recorder.found :]), None)
+        unseen = (one for one in run.findings[recorder.found :] if not recorder.goal.ignores(one))
+        problem = run.error or next(unseen, None)
         if problem is not None:
             text = str(problem) if isinstance(problem, ExecutionError) else problem.message
             self.stop = Stop("exception", recorder.event, recorder.moment, text, problem=problem)
@@ -226,6 +239,7 @@ class Recording:
         self._stops.put(stop)
         order = self._orders.get()
         if order.copied is None and not order.is_end:
+            order.goal.begin(self._recorder.moment)
             return order.goal
         self._recorder.order = order
         raise _Left
@@ -258,6 +272,8 @@ class _Recorder(Observer):
         self._checker: Checker | None = None
         self.found = 0
         """How much of what the checks found was reported."""
+        self.passed: int | None = None
+        """The instruction whose findings are known, because the run goes on from there."""
         self._copied = -math.inf
         self._interval = _LEAST_SECONDS
 
@@ -305,5 +321,5 @@ class _Recorder(Observer):
         """The last instruction made the checks find something."""
         found = checker.findings[self.found]
         self.found += 1
-        if not self.goal.ignores(found):
+        if self.event != self.passed and not self.goal.ignores(found):
             self.goal = self._recording.halted(Stop("exception", self.event, self.moment, problem=found))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.debug import values
-from ptx_lsp.debug.expressions import Column, ExpressionError, parse
+from ptx_lsp.debug.expressions import Column, ExpressionError, evaluated, whole_numbers
 from ptx_lsp.debug.goals import Moment, Stop
 from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, frames, frames_at, groups, lane_at
 from ptx_lsp.debug.memory import NAMES, MemoryView, Reference
@@ -60,7 +60,7 @@ class View:
         ExpressionError.
         """
         lanes = values.lanes_of(group, whole=whole)
-        found = parse(text)(LaneValues(self, group.wave, lanes, frame))
+        found = evaluated(text, LaneValues(self, group.wave, lanes, frame))
         return np.broadcast_to(found, (lanes.size, *found.shape[1:]))
 
     def registers(self, frame: Frame, name: str) -> Named | None:
@@ -121,21 +121,21 @@ class LaneValues:
                 raise ExpressionError(f"there is no memory at {number:#x}")
             found.append(np.frombuffer(data, dtype))
         whole = np.array(found)
-        wide = whole.astype(np.float64 if type[0] == "f" else np.int64)
+        wide = whole.astype(np.float64) if type[0] == "f" else whole_numbers(whole)
         return wide[:, 0] if count == 1 else wide
 
 
 def holds(view: View, text: str, moment: Moment) -> Lanes:
     """The lanes of a moment for which a condition is true. Raises ExpressionError."""
     lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))
-    found = parse(text)(_at(view, moment, lanes))
+    found = evaluated(text, _at(view, moment, lanes))
     return lanes[np.broadcast_to(found.astype(np.bool_), lanes.shape)]
 
 
 def value_at(view: View, text: str, moment: Moment) -> str:
     """The value of an expression for the first lane of a moment. Raises ExpressionError."""
     lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))[:1]
-    return values.plain(parse(text)(_at(view, moment, lanes))[0])
+    return values.plain(evaluated(text, _at(view, moment, lanes))[0])
 
 
 def _at(view: View, moment: Moment, lanes: Lanes) -> LaneValues:
@@ -152,4 +152,4 @@ def _typed(bits: npt.NDArray[np.generic], type: str) -> Column:
         return bits.view(f"f{width // 8}").astype(np.float64)
     if type.startswith(".s"):
         return bits.view(f"i{width // 8}").astype(np.int64)
-    return bits.astype(np.int64)
+    return whole_numbers(bits)

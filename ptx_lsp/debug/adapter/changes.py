@@ -10,6 +10,7 @@ from ptx_lsp.debug.adapter.session import Session
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group, row_of
 from ptx_lsp.debug.memory import MemoryView, Reference
+from ptx_lsp.debug.recording import Recording
 from ptx_lsp.executor.arithmetic.program import Array
 from ptx_lsp.executor.scheduling.machine import Machine
 
@@ -20,9 +21,9 @@ def set_register(
     """Gives a register a value: in the first lane of a group, or in all lanes of its warp. The new value as
     text. Raises RequestError.
     """
-    view, recording = session.stopped, session.recording
+    view, recording = session.stopped, _changeable(session)
     register = view.registers(frame, name)
-    if register is None or recording is None:
+    if register is None:
         raise RequestError(f"`{name}` is not a register here")
     number = register.number
     if number is None:
@@ -31,6 +32,10 @@ def set_register(
         value = view.evaluate({"true": "1", "false": "0"}.get(text, text), group, frame)[0]
     except ExpressionError as error:
         raise RequestError(str(error)) from None
+    if value.ndim:
+        raise RequestError(f"`{text}` has several elements")
+    if register.type in (".f16", ".f32", ".f64") and text[:2].lower() != "0x":
+        value = value.astype(np.float64)
     block = group.block
     lanes = values.lanes_of(group, whole=is_warp) if is_warp else values.lanes_of(group)[:1]
     within = lanes - group.row * group.wave.shape[1]
@@ -64,9 +69,7 @@ def as_bits(value: np.generic, dtype: np.dtype[np.generic]) -> Array:
 
 def write_memory(session: Session, place: Reference, data: bytes) -> int:
     """Writes bytes; how many there was memory for. Raises RequestError."""
-    view, recording = session.stopped, session.recording
-    if recording is None:
-        raise RequestError("no kernel was launched")
+    view, recording = session.stopped, _changeable(session)
     room = view.memory.bytes_at(place)
     if room is None:
         return 0
@@ -80,3 +83,13 @@ def write_memory(session: Session, place: Reference, data: bytes) -> int:
 
     recording.change(edit)
     return min(len(data), room.size)
+
+
+def _changeable(session: Session) -> Recording:
+    """The run. Raises RequestError where there is nothing to change."""
+    recording = session.recording
+    if recording is None or recording.machine is None:
+        raise RequestError("the kernel has not begun")
+    if recording.is_over:
+        raise RequestError("the kernel has ended; step back to change something")
+    return recording

@@ -87,6 +87,7 @@ class Session:
         if recording is None or self.view is None:
             raise RequestError("the kernel is running" if recording else "no kernel was launched")
         self.view = None
+        recording.unpause()
 
         def start() -> None:
             self._runner = Thread(target=self._run, args=(recording, go), daemon=True)
@@ -114,7 +115,7 @@ class Session:
         self.view = View(recording.launch, recording.machine, stop)
         self.references.clear()
         if stop.reason == "end":
-            self.channel.event("exited", {"exitCode": 0})
+            self.channel.event("exited", {"exitCode": int(bool(stop.problem or recording.findings))})
             self.channel.event("terminated")
             return
         if stop.moment is not None:
@@ -126,7 +127,7 @@ class Session:
                 self.focus = first_lane(moment)
         group = self.view.group_of(self.focus)
         body: Object = {
-            "reason": _REASONS.get(stop.reason, stop.reason), "allThreadsStopped": True,
+            "reason": stop.reason, "allThreadsStopped": True,
             "threadId": group.number if group is not None else 1,
         }
         if stop.text:
@@ -139,12 +140,8 @@ class Session:
     def end(self) -> None:
         """Ends the run."""
         recording, self.recording = self.recording, None
-        if recording is None:
-            return
-        recording.pause()
-        if self._runner is not None:
-            self._runner.join()
-        recording.close()
+        if recording is not None:
+            Thread(target=_close, args=(recording, self._runner)).start()
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -162,15 +159,18 @@ class Session:
                 if body is not None:
                     answer["body"] = body
             except RequestError as error:
-                self._follow_up.clear()
-                answer |= {
-                    "success": False, "message": str(error),
-                    "body": {"error": {"id": 1, "format": _escaped(str(error)), "showUser": True}},
-                }
+                answer |= self._failed(str(error))
+            except Exception as error:  # a defect in one answer must not end the session
+                answer |= self._failed(f"internal error: {error!r}")
             self.channel.send(answer)
             following, self._follow_up = self._follow_up, []
             for do in following:
                 do()
+
+    def _failed(self, text: str) -> Object:
+        self._follow_up.clear()
+        error: Object = {"id": 1, "format": _escaped(text), "showUser": True}
+        return {"success": False, "message": text, "body": {"error": error}}
 
     def _run(self, recording: Recording, go: Run) -> None:
         try:
@@ -179,8 +179,8 @@ class Session:
             self.print(f"ptx-dap: internal error: {error!r}\n", "stderr")
             self.channel.event("terminated")
             return
-        if self.recording is not None:
-            with self._lock:
+        with self._lock:
+            if self.recording is recording:
                 self.stands(stop)
 
     def _is_among(self, stop: Stop) -> bool:
@@ -203,7 +203,12 @@ class Session:
         return View(self.recording.launch, self.recording.machine, self.recording.stop)
 
 
-_REASONS = {"start": "entry"}
+def _close(recording: Recording, runner: Thread | None) -> None:
+    """Ends a run. Who runs it may wait for the session's lock, so whoever has that must not wait for it."""
+    recording.pause()
+    if runner is not None:
+        runner.join()
+    recording.close()
 
 
 def _escaped(text: str) -> str:

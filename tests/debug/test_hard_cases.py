@@ -1,0 +1,81 @@
+"""What users do that nobody expects: going on after a finding, pausing backwards, values as in C."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.debug import kernels
+from tests.debug.client import connected, objects
+
+_WIDE = kernels.LOOP.replace(
+    ".reg .b32 %r<3>;", ".reg .b32 %r<3>; .reg .f32 %f; .reg .b64 %u; .reg .s32 %s;"
+).replace("mov.u32 %r1, 0;", "mov.u32 %r1, 0; mov.b64 %u, -16; mov.b32 %s, -7; mov.f32 %f, 0f3F800000;")
+
+
+def test_a_kernel_goes_on_after_a_finding(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.RACE)
+    with connected() as client:
+        stop = client.start(path, check=True)
+        assert (stop["reason"], client.line(stop)) == ("exception", kernels.LOAD)
+        assert client.go("continue", stop["threadId"])["event"] == "terminated"
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("%s / 2", "-3"), ("%s % 2", "-1"), ("%u > 5", "true"), ("%u >> 60", "15"),
+    ("%u == 0xFFFFFFFFFFFFFFF0", "true"), ("-(%r0 == 0)", "-1"), ("1e3", "1000.0"),
+])
+def test_expressions_are_those_of_c(tmp_path: Path, text: str, value: str) -> None:
+    path = kernels.written(tmp_path, _WIDE)
+    with connected() as client:
+        assert client.value(text, client.start(path, [kernels.COUNT])) == value
+
+
+def test_a_hopeless_expression_is_refused(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, _WIDE)
+    with connected() as client:
+        client.start(path, [kernels.COUNT])
+        assert client.refused("evaluate", expression="(" * 3000 + "1") == "the expression is too long"
+        assert "64 bits" in client.refused("evaluate", expression="99999999999999999999")
+
+
+def test_a_whole_number_for_a_float(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, _WIDE)
+    with connected() as client:
+        stop = client.start(path, [kernels.COUNT])
+        frame = client.frame(stop["threadId"])["id"]
+        number = objects(client.body("scopes", frameId=frame)["scopes"])[0]["variablesReference"]
+        for text, value in (("2", "2.0"), ("0x3F000000", "0.5"), ("-1.5", "-1.5")):
+            answer = client.body("setVariable", variablesReference=number, name="%f", value=text)
+            assert answer["value"] == value
+
+
+def test_memory_before_the_start_is_not_changed(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.SHARED)
+    with connected() as client:
+        client.body("initialize", adapterID="ptx")
+        client.body("launch", program=str(path))
+        client.event("initialized")
+        refused = client.refused("writeMemory", memoryReference="param:0", data="AAAA")
+        assert refused == "the kernel has not begun"
+
+
+def test_pause_while_it_goes_back(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.LOOP.replace("%r1, 100;", "%r1, 0x7fffffff;"))
+    with connected() as client:
+        client.body("initialize", adapterID="ptx")
+        client.body("launch", program=str(path))
+        client.event("initialized")
+        client.body("configurationDone")
+        time.sleep(1)
+        client.body("pause", threadId=1)
+        stop = client.event("stopped")
+        client.body("reverseContinue", threadId=stop["threadId"])
+        client.body("pause", threadId=stop["threadId"])
+        assert client.event("stopped")["reason"] == "pause"
+        client.body("continue", threadId=1)
+        client.body("restart")
+        client.body("terminate")
+        assert client.event("terminated", "stopped")["event"] == "terminated"
