@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from analyses.bitset import EMPTY
-from analyses.instructions.operands import constant, register_of
+from analyses.instructions.constants import literal
+from analyses.instructions.operands import register_of
 from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters
 from ptx_lsp.named_tuple import NamedTuple
@@ -92,7 +93,7 @@ def materialised_constants(left: VirtualRegisters, store: nodes.Instruction) -> 
 def _constant(left: VirtualRegisters, item: nodes.Operand) -> int | None:
     """The constant that is an operand, or that its only definition moves to it."""
     register = register_of(left.code.flow, item)
-    return constant(item) if register is None else assigned_constant(left, register)
+    return literal(item) if register is None else assigned_constant(left, register)
 
 
 def assigned_constant(left: VirtualRegisters, register: int) -> int | None:
@@ -100,4 +101,4 @@ def assigned_constant(left: VirtualRegisters, register: int) -> int | None:
     numbers, flow = left.definitions.of(register), left.code.flow
     if len(numbers) != 1 or flow.kinds[numbers[0]].opcode != "mov" or flow.uses[numbers[0]]:
         return None
-    return constant(flow.body.instructions[numbers[0]].operands[-1])
+    return literal(flow.body.instructions[numbers[0]].operands[-1])

@@ -19,7 +19,7 @@ from typing import Final
 
 from analyses._flow import Readers
 from analyses.dataflow.definitions import Definitions
-from analyses.instructions.operands import constant
+from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.machine_blocks import NO_REGISTER
 from ptx_lsp.isa.matching.shape import Shape
@@ -112,7 +112,7 @@ def _half_read(flow: FunctionInstructions, number: int) -> int | None:
         return None
     if shape.opcode == "cvt":
         return 0 if _conversion(shape.spelling)[1] in _WIDE else None
-    value = constant(flow.body.instructions[number].operands[-1])
+    value = literal(flow.body.instructions[number].operands[-1])
     if value is None:
         return None
     if shape.opcode == "shr":
@@ -130,7 +130,7 @@ def _has_no_upper_half(flow: FunctionInstructions, number: int) -> bool:
     if shape.opcode not in ("and", "mov", "shr") or not shape.spelling.endswith(_WIDE):
         return False
     operands = flow.body.instructions[number].operands
-    value = constant(operands[-1]) if len(flow.defs[number]) == 1 else None
+    value = literal(operands[-1]) if len(flow.defs[number]) == 1 else None
     if value is None:
         return False
     if shape.opcode == "shr":

@@ -32,7 +32,8 @@ from analyses._flow import MachineBlock
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import cfg
 from analyses.dataflow.definitions import NEVER, SEVERAL, Definitions, definitions, readers
-from analyses.instructions.operands import constant, register_of
+from analyses.instructions.constants import literal
+from analyses.instructions.operands import register_of
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from analyses.registers.machine_blocks import NO_REGISTER, MachineCode
@@ -372,7 +373,7 @@ class _Coalescing:
 
     def half(self, number: int) -> tuple[int, ...] | None:
         """The half that a shift by 32 bits or a mask leaves."""
-        value = constant(self.flow.body.instructions[number].operands[-1])
+        value = literal(self.flow.body.instructions[number].operands[-1])
         whole = self.single_definition(self.flow.uses[number])
         if not whole or len(whole) < 2:
             return None
@@ -427,7 +428,7 @@ class _Coalescing:
     def is_offset(self, register: int, number: int) -> bool:
         """Whether `register` differs from another by a constant and is used only in addresses."""
         flow = self.flow
-        if len(flow.uses[number]) != 1 or constant(flow.body.instructions[number].operands[-1]) is None:
+        if len(flow.uses[number]) != 1 or literal(flow.body.instructions[number].operands[-1]) is None:
             return False
         # `cp.async` has an offset for shared memory only
         addressed = _ADDRESSED | {"cp"} if len(self.allocated[register]) == 1 else _ADDRESSED

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import Final
 
 from analyses._flow import DependenceGraph, Operands
-from analyses.instructions.operands import constant
+from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.named_tuple import NamedTuple
@@ -183,7 +183,7 @@ def _base_and_offset(node: nodes.Instruction) -> tuple[str, int]:
             case nodes.Address(
                 items=(nodes.Binary(operator=sign, left=nodes.Name(text=base), right=right), *_)
             ):
-                offset = constant(right)
+                offset = literal(right)
                 if offset is not None:
                     return base, -offset if sign == "-" else offset
             case _:

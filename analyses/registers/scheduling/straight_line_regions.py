@@ -27,7 +27,7 @@ from analyses._flow import DependenceGraph, MachineBlock, Operands
 from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
 from analyses.control_flow.dominance import Loop, dominance
 from analyses.dataflow.bitvector_dataflow import LiveSets
-from analyses.instructions.operands import constant
+from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from analyses.registers.machine_blocks import MachineCode
 from analyses.registers.machine_instructions import assigned_constant
@@ -259,7 +259,7 @@ def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:
     opcode, defs = flow.kinds[number].opcode, flow.defs[number]
     if opcode == "add":
         is_increment = bool(defs) and flow.uses[number] == defs
-        return is_increment and constant(flow.body.instructions[number].operands[-1]) is not None
+        return is_increment and literal(flow.body.instructions[number].operands[-1]) is not None
     return opcode == "bra" or (opcode == "setp" and guards.issuperset(defs))
 
 
@@ -357,7 +357,7 @@ class _InductionVariable:
             and other not in changed
             and len(adds) == 1
             and adds[0].opcode in ("add", "sub")
-            and constant(adds[0].node.operands[-1]) is not None
+            and literal(adds[0].node.operands[-1]) is not None
         )
 
     def start(self, register: int | None) -> int | None:
@@ -372,7 +372,7 @@ class _InductionVariable:
 
     def value(self, operand: nodes.Operand) -> int | None:
         register = self.register(operand)
-        return constant(operand) if register is None else assigned_constant(self.left, register)
+        return literal(operand) if register is None else assigned_constant(self.left, register)
 
     def register(self, operand: nodes.Operand) -> int | None:
         if not isinstance(operand, nodes.Name):
