@@ -159,7 +159,8 @@ class Scheduler(ConvergenceGroups):
             self.arrive(block, wave.normal(lanes))
         for block, step, lanes in sorted(stops.inside, key=lambda one: (self.rank(one[0]), one[1])):
             self.execute(block, wave.normal(lanes), step)
-        self.budget.check(wave, self.blocks[min(ready)].steps[0])
+        stopped = [block for block in self.at if self.blocks[block].steps] or list(ready)
+        self.budget.check(wave, self.blocks[min(stopped, key=self.rank)].steps[0])
 
     def _next(self, turn: int) -> int:
         """Lets one group go on; for how many turns it did."""
