@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ptx_lsp.debug.adapter.messages import Json
 from tests.debug import kernels
 from tests.debug.client import connected, objects
 
@@ -79,3 +80,14 @@ def test_pause_while_it_goes_back(tmp_path: Path) -> None:
         client.body("restart")
         client.body("terminate")
         assert client.event("terminated", "stopped")["event"] == "terminated"
+
+
+@pytest.mark.parametrize(("key", "value", "message"), [
+    ("grid", "4", "`grid` must be a number, or a list of up to three"),
+    ("args", [1], "`args` must be a list of texts such as `u32:7`"),
+])
+def test_arguments_of_the_wrong_type(tmp_path: Path, key: str, value: Json, message: str) -> None:
+    path = kernels.written(tmp_path, kernels.SHARED)
+    with connected() as client:
+        client.body("initialize", adapterID="ptx")
+        assert client.refused("launch", program=str(path), **{key: value}) == message

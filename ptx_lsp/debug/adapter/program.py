@@ -118,6 +118,11 @@ def program(given: Arguments) -> Program:
 
 
 def _settings(given: Arguments, path: Path, module: Module) -> Settings:
+    for key in ("grid", "block", "cluster"):
+        if given.has(key) and not given.sizes(key):
+            raise RequestError(f"`{key}` must be a number, or a list of up to three")
+    if len(given.texts("args")) != len(given.each("args")):
+        raise RequestError("`args` must be a list of texts such as `u32:7`")
     entry = given.text("entry")
     comments = [one for one in launch_comments(module) if entry in ("", one.entry)]
     comment = comments[0] if comments else None
