@@ -23,6 +23,8 @@ class Settings(NamedTuple):
     rate: float = 0.07
     least_rows: int = 25
     """In a leaf."""
+    alpha: float = 0.1
+    """Of the Huber loss: larger errors count linearly; or the quantile."""
     seed: int = 0
 
 
@@ -73,7 +75,7 @@ def trained(
     lightgbm = _lightgbm()
     options = {
         "objective": settings.objective,
-        "alpha": 0.1,  # of the Huber loss: larger errors count linearly
+        "alpha": settings.alpha,
         "num_leaves": settings.leaves,
         "learning_rate": settings.rate,
         "min_data_in_leaf": settings.least_rows,

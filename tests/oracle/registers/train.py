@@ -26,10 +26,10 @@ from tests.oracle.registers.parts import drawn
 from tests.oracle.registers.samples import Sample
 
 FOLDS = 10
-COVERAGE = 0.905
-_USED = Settings(objective="l1", trees=80)
-_LIVE = Settings(objective="l1", trees=80)
-_ERROR = Settings(objective="l2", trees=30, leaves=8, rate=0.1, least_rows=60)
+COVERAGE = 0.895
+_USED = Settings(objective="l1", trees=100, leaves=24, least_rows=20)
+_LIVE = Settings(objective="l1", trees=100, leaves=24, least_rows=20)
+_ERROR = Settings(objective="quantile", alpha=0.75, trees=60, leaves=8, rate=0.1, least_rows=60)
 _LARGEST_ERROR = 0.7
 
 
