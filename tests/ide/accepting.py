@@ -116,7 +116,9 @@ def new_errors(context: str, items: Iterable[Accepted]) -> Iterator[tuple[Accept
         for start, end, one in found:
             is_inside = item.start <= start and end <= item.end
             is_count = is_in_opcode and one.rule == "operand-count"
-            if is_inside and not is_count and "a second destination" not in one.message:
+            is_of_several = one.rule == "mixed-cta-group"  # the items are in one kernel here
+            is_complete = not is_count and "a second destination" not in one.message
+            if is_inside and is_complete and not is_of_several:
                 yield item, one
 
 

@@ -184,7 +184,8 @@ def test_a_component() -> None:
 
 def test_a_kernel() -> None:
     check_hover(
-        ".visible .entry k<CURSOR>(.param .u64 p)\n.maxntid 256\n{ .shared .b32 s[64]; ret; }",
+        ".visible .entry k<CURSOR>(.param .u64 p)\n.maxntid 256\n{ .shared .b32 s[64]; .reg .b64 %d<3>;\n"
+        "ld.param.u64 %d1, [p]; ld.global.u64 %d2, [%d1]; st.global.u64 [%d1+8], %d2; ret; }",
         ".visible .entry k(.param .u64 p) .maxntid 256", "estimated: about", "registers (",
         "100 % occupancy with 256 threads per block", "256 bytes of static shared memory",
         "8 bytes of parameters", "launch bounds: at most 256 threads per block",

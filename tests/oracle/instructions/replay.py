@@ -44,6 +44,10 @@ def by_point(verdicts: dict[tuple[str, Point], bool]) -> dict[Point, dict[str, b
     return found
 
 
+_OF_SEVERAL = "mixed-cta-group"
+"""The rule about lines that were recorded in kernels of their own, and are in one here."""
+
+
 def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict[str, str]:
     """What the linter finds in each of these lines, in a function of their own."""
     text = [*prelude(*point).rstrip("\n").split("\n")]
@@ -55,6 +59,6 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
         text[number]: found.message
         for found in reversed(LintSession(module).diagnostics)
         if found.severity == "error"
-        and found.rule not in ignored
+        and found.rule not in {*ignored, _OF_SEVERAL}
         and (number := source.line_of(found.span.start)) >= first
     }
