@@ -111,7 +111,7 @@ VALUES = {
     "FILE": "k.json", "TEXT": "why", "X[=FILE]": "json=out.json", "KERNEL": "k", "FILE.html": "out.html",
     "X[,Y[,Z]]": "1", "SPEC": "u32:zeros(4)", "FILE.toml": "launch.toml", "BYTES": "16", "COUNT": "1000",
     "S": "9", "INDEX[=FILE]": "0=own.npy", "EVENTS": "5", "10,12-15": "5", "BLOCK:THREAD,...": "0:0",
-    "INDEX=FILE": "0=own.npy", "R": "0.1", "A": "0.1", "TARGET": "sm_80", "SCRIPT ARGS": "",
+    "INDEX=FILE": "0=own.npy", "R": "0.1", "A": "0.1", "TARGET": "sm_80", "SCRIPT ARGS": "", "FOLDER": "folder",
 }
 """What an option is given, by its metavar. It writes into the project: the user may name any place."""
 WORDS = {
@@ -252,7 +252,9 @@ def test_commands(lint: Lint, project: Path, command: str) -> None:
         assert_untouched(project, lambda words=words: lint(command, *words.split()))
 
 
-RUN_OPTIONS = [words for words in options(run_options.parser()) if words[0] != "--launch"]
+RUN_OPTIONS = [
+    words for words in options(run_options.parser()) if words[0] not in ("--launch", "--python")
+]
 
 
 @pytest.mark.parametrize("words", RUN_OPTIONS, ids=" ".join)
