@@ -111,7 +111,8 @@ VALUES = {
     "FILE": "k.json", "TEXT": "why", "X[=FILE]": "json=out.json", "KERNEL": "k", "FILE.html": "out.html",
     "X[,Y[,Z]]": "1", "SPEC": "u32:zeros(4)", "FILE.toml": "launch.toml", "BYTES": "16", "COUNT": "1000",
     "S": "9", "INDEX[=FILE]": "0=own.npy", "EVENTS": "5", "10,12-15": "5", "BLOCK:THREAD,...": "0:0",
-    "INDEX=FILE": "0=own.npy", "R": "0.1", "A": "0.1", "TARGET": "sm_80", "SCRIPT ARGS": "", "FOLDER": "folder",
+    "INDEX=FILE": "0=own.npy", "R": "0.1", "A": "0.1", "TARGET": "sm_80",
+    "SCRIPT ARGS": "", "FOLDER": "folder",
 }
 """What an option is given, by its metavar. It writes into the project: the user may name any place."""
 WORDS = {
