@@ -85,11 +85,16 @@ class HotKernel:
             self._compile()
         return self._heat.blocks
 
-    @cached_property
+    @property
     def always_ends(self) -> bool:
+        return self._heat.is_whole and self._goes_forward
+
+    @cached_property
+    def _goes_forward(self) -> bool:
+        """Whether no thread executes a block twice."""
         ranks = [block.rank for block in self._blocks]
         following = (successors(block.steps, number + 1) for number, block in enumerate(self._blocks))
-        return self._heat.is_whole and all(
+        return all(
             ranks[target] > ranks[number] or ranks[number] >= len(ranks)
             for number, targets in enumerate(following) for target in targets if target < len(ranks)
         )
