@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { answerFileDialog, example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, chooseFromMenu, example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 import { fatBinary } from './fat-binary.mjs';
 
 const SAXPY = example('saxpy.ptx').replace(/sm_\w+/, 'sm_80');
@@ -60,7 +60,7 @@ test('the explorer opens containers in the view: targets, members, kernels', asy
   await untilVisible(async () => {
     await page.keyboard.press('Escape');
     await inExplorer('libfoo.fatbin').click({ button: 'right' });
-    await page.locator('.monaco-menu .action-item', { hasText: 'Open Container' }).click({ timeout: 5_000 });
+    await chooseFromMenu(page, 'Open Container');
   }, row('1:sm_80'));
   await row('libfoo.fatbin').filter({ hasText: 'fat binary · 2 members' }).waitFor();
   await row('Also machine code for sm_90').waitFor();
@@ -83,7 +83,7 @@ test('two members are compared', async () => {
   await untilVisible(async () => {
     await page.keyboard.press('Escape');
     await row('2:sm_90').click({ button: 'right' });
-    await page.locator('.monaco-menu .action-item', { hasText: 'Compare Member' }).click({ timeout: 5_000 });
+    await chooseFromMenu(page, 'Compare Member');
   }, rows.filter({ hasText: '1:sm_80' }));
   await rows.filter({ hasText: '1:sm_80' }).click();
   await inner().locator('h1', { hasText: 'libfoo.fatbin!1:sm_80 → libfoo.fatbin!2:sm_90' }).waitFor();
@@ -123,7 +123,7 @@ async function choose(item, entry, title, file, effect) {
   await until(async () => {
     await page.keyboard.press('Escape');
     await row(item).click({ button: 'right', timeout: 5_000 });
-    await page.locator('.monaco-menu .action-item', { hasText: entry }).click({ timeout: 5_000 });
+    await chooseFromMenu(page, entry);
     await dialog.waitFor({ timeout: 5_000 });
     await answerFileDialog(page, file);
     await dialog.waitFor({ state: 'hidden', timeout: 5_000 });

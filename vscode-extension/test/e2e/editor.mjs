@@ -181,6 +181,14 @@ export async function answerFileDialog(page, file) {
   await page.keyboard.press('Enter');
 }
 
+/** Chooses an entry of the open context menu. Menus ignore clicks in their first tenth of a second. */
+export async function chooseFromMenu(page, entry) {
+  const item = page.locator('.monaco-menu .action-item', { hasText: entry });
+  await item.hover({ timeout: TURN });
+  await page.waitForTimeout(300);
+  await item.click({ timeout: TURN });
+}
+
 /** Does `act` until `effect` is visible. What is done may be done twice. */
 export async function untilVisible(act, effect) {
   let acted = false;

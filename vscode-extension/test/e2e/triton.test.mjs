@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor, untilVisible } from './editor.mjs';
+import { chooseFromMenu, example, ourServer, startEditor, untilVisible } from './editor.mjs';
 
 const SAXPY = example('saxpy.ptx');
 const WRONG = SAXPY.replace('fma.rn.f32', 'mul.f32 \t%f9, %f8, %f8;\n\tfma.rn.f32').replace('.reg .f32', '.reg .f32 %f8, %f9;\n\t.reg .f32');
@@ -52,7 +52,7 @@ test('a version is compared with another one', async () => {
   await untilVisible(async () => {
     await page.keyboard.press('Escape');
     await row('8 warps').click({ button: 'right', timeout: 5_000 });
-    await page.locator('.monaco-menu .action-item', { hasText: 'Compare Versions' }).click({ timeout: 5_000 });
+    await chooseFromMenu(page, 'Compare Versions');
   }, rows.filter({ hasText: '4 warps' }));
   await rows.filter({ hasText: '4 warps' }).click();
   const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
