@@ -45,14 +45,7 @@ def _flat(what: str, given: tuple[int, ...], sizes: Dimensions) -> int:
 
 
 def warp_watch(session: Session, given: Arguments) -> Json:
-    view = session.stopped
-    if given.has("frameId"):
-        group, frame = session.references.framed(given.number("frameId"))
-    else:
-        found = view.group_of(session.focus)
-        if found is None:
-            raise RequestError("no thread is in focus")
-        group, frame = found, view.frames(found)[0]
+    group, frame = session.chosen_frame(given)
     names = given.texts("expressions") or [one.name for one in values.registers(frame)]
     rows: list[Json] = [_row(session, group, frame, one) for one in names]
     lanes = values.lanes_of(group, whole=True)

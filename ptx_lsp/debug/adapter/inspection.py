@@ -200,13 +200,7 @@ def _variable(name: str, text: str, type: str) -> Object:
 
 def evaluate(session: Session, given: Arguments) -> Json:
     view = session.stopped
-    if given.has("frameId"):
-        group, frame = session.references.framed(given.number("frameId"))
-    else:
-        found = view.group_of(session.focus)
-        if found is None:
-            raise RequestError("no thread is in focus")
-        group, frame = found, view.frames(found)[0]
+    group, frame = session.chosen_frame(given)
     text = given.text("expression").strip()
     is_hex = given.inner("format").flag("hex")
     register = view.registers(frame, text)

@@ -23,7 +23,7 @@ from ptx_lsp.debug.adapter.program import Program
 from ptx_lsp.debug.adapter.references import References
 from ptx_lsp.debug.breakpoints import Breakpoints, Lanes
 from ptx_lsp.debug.goals import Moment, Stop
-from ptx_lsp.debug.groups import Lane, first_lane, lane_at
+from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.view import View, holds, value_at
 
@@ -74,6 +74,18 @@ class Session:
         if self.view is None:
             raise RequestError("the kernel is running" if self.recording else "no kernel was launched")
         return self.view
+
+    def chosen_frame(self, given: Arguments) -> tuple[Group, Frame]:
+        """The frame that a request names with its group; without one, that of the thread in focus. Raises
+        RequestError.
+        """
+        view = self.stopped
+        if given.has("frameId"):
+            return self.references.framed(given.number("frameId"))
+        group = view.group_of(self.focus)
+        if group is None:
+            raise RequestError("no thread is in focus")
+        return group, view.frames(group)[0]
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Does something once the present request is answered."""
