@@ -110,6 +110,7 @@ class Breakpoints(Goal):
     is_off: bool = False
     """Whether nothing stops the run."""
     _by_owner: dict[str, list[LineBreakpoint]] = field(default_factory=dict[str, list[LineBreakpoint]])
+    _data_by_owner: dict[str, list[DataBreakpoint]] = field(default_factory=dict[str, list[DataBreakpoint]])
     _given: int = 0
 
     def next_number(self) -> int:
@@ -126,6 +127,11 @@ class Breakpoints(Goal):
                 for line in one.lines:
                     lines.setdefault(line, []).append(one)
         self.lines = lines
+
+    def replace_data(self, owner: str, breakpoints: list[DataBreakpoint]) -> None:
+        """Replaces the data breakpoints of an owner."""
+        self._data_by_owner[owner] = breakpoints
+        self.data = [one for some in self._data_by_owner.values() for one in some]
 
     def begin(self, moment: Moment | None) -> None:
         self._accessed.clear()

@@ -59,8 +59,11 @@ class View:
         """The value of an expression for each lane of a group, or with `whole` of its warp. Raises
         ExpressionError.
         """
-        lanes = values.lanes_of(group, whole=whole)
-        found = evaluated(text, LaneValues(self, group.wave, lanes, frame))
+        return self.evaluate_in(text, group.wave, values.lanes_of(group, whole=whole), frame)
+
+    def evaluate_in(self, text: str, wave: Wave, lanes: Lanes, frame: Frame) -> Column:
+        """The value of an expression for some lanes of a wave. Raises ExpressionError."""
+        found = evaluated(text, LaneValues(self, wave, lanes, frame))
         return np.broadcast_to(found, (lanes.size, *found.shape[1:]))
 
     def registers(self, frame: Frame, name: str) -> Named | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 
-from ptx_lsp.debug.adapter.changes import write_memory
-from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.changes import write_memory
 from ptx_lsp.debug.memory import MemoryReferenceError, Reference, reference
+from ptx_lsp.debug.request_error import RequestError
 
 _MOST_BYTES = 1 << 22
 _MOST_INSTRUCTIONS = 10_000

@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 from ptx_lsp.debug import values
-from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from ptx_lsp.debug import values
-from ptx_lsp.debug.adapter.changes import set_register
-from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.movement import chosen
 from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.changes import set_register
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group
 from ptx_lsp.debug.memory import Reference
+from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.values import Named
 from ptx_lsp.executor.machine.errors import Finding
 
@@ -77,7 +78,10 @@ def scopes(session: Session, given: Arguments) -> Json:
     ]
     found: list[Json] = []
     for name, hint, children, is_set in made:
-        setter = partial(set_register, session, group, frame, name == "Warp") if is_set else None
+        lanes = values.lanes_of(group, whole=True) if name == "Warp" else values.lanes_of(group)[:1]
+        setter = (
+            partial(set_register, session, group, frame, lanes, is_hex=session.is_hex) if is_set else None
+        )
         scope: Object = {
             "name": name, "variablesReference": session.references.variables(children, setter),
             "expensive": False,

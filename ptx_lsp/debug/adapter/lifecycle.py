@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
-from ptx_lsp.debug.adapter.program import program
+from ptx_lsp.debug.adapter.launch_arguments import program
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
-from ptx_lsp.debug.breakpoints import starts_of
 from ptx_lsp.debug.goals import AtEvent, Stop
 from ptx_lsp.debug.recording import Recording
-from ptx_lsp.debug.view import View
+from ptx_lsp.debug.request_error import RequestError
 
 FILTERS: dict[str, tuple[str, frozenset[str]]] = {
     "race": ("Data races", frozenset((
@@ -51,18 +50,9 @@ def launch(session: Session, given: Arguments) -> Json:
     session.shows_source = given.text("show") == "source"
     if given.flag("noDebug"):
         session.breakpoints.is_off = True
-    _record(session)
+    session.record()
     session.afterwards(lambda: session.channel.event("initialized"))
     return None
-
-
-def _record(session: Session) -> None:
-    made = session.program
-    assert made is not None
-    recording = Recording(lambda observer: made.prepared(observer, session.from_kernel), made.settings.seed)
-    session.recording = recording
-    session.breakpoints.starts = starts_of(recording.launch.blocks)
-    session.view = View(recording.launch, None, recording.stop)
 
 
 def configuration_done(session: Session, given: Arguments) -> Json:
@@ -84,7 +74,7 @@ def restart(session: Session, given: Arguments) -> Json:
         raise RequestError("no kernel was launched")
     session.end()
     session.breakpoints.forget()
-    _record(session)
+    session.record()
     _begin(session)
     return None
 

@@ -13,10 +13,6 @@ Object: TypeAlias = "dict[str, Json]"
 _MOST_BYTES = 1 << 26
 
 
-class RequestError(Exception):
-    """A request that cannot be carried out: the message that the user sees."""
-
-
 class ProtocolError(Exception):
     """Bytes that are not a message."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ptx_lsp.debug.adapter.messages import Arguments, Json, RequestError
+from ptx_lsp.debug.adapter.messages import Arguments, Json
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.goals import Goal, Several
 from ptx_lsp.debug.groups import Group
+from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.stepping import StepGoal, StepKind
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ptx_lsp.debug.adapter.messages import Object, RequestError
+from ptx_lsp.debug.adapter.messages import Object
 from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.request_error import RequestError
 
 Children: TypeAlias = Callable[[], list[Object]]
 Setter: TypeAlias = Callable[[str, str], str]

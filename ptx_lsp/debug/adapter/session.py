@@ -11,42 +11,27 @@ from collections.abc import Callable
 from threading import RLock, Thread
 from typing import TypeAlias
 
-from ptx_lsp.debug.adapter.messages import (
-    Arguments,
-    Channel,
-    Json,
-    Object,
-    ProtocolError,
-    RequestError,
-)
-from ptx_lsp.debug.adapter.program import Program
+from ptx_lsp.debug.adapter.messages import Arguments, Channel, Json, Object, ProtocolError
 from ptx_lsp.debug.adapter.references import References
-from ptx_lsp.debug.breakpoints import Breakpoints, Lanes
-from ptx_lsp.debug.goals import Moment, Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at
+from ptx_lsp.debug.debuggee import Debuggee, Run
+from ptx_lsp.debug.goals import Stop
+from ptx_lsp.debug.groups import Frame, Group
 from ptx_lsp.debug.recording import Recording
-from ptx_lsp.debug.view import View, holds, value_at
+from ptx_lsp.debug.request_error import RequestError
 
 Handler: TypeAlias = "Callable[[Session, Arguments], Json]"
-Run: TypeAlias = Callable[[Recording], Stop]
-"""Lets a recording go on or back, until it stops."""
 
 
-class Session:
+class Session(Debuggee):
     """A client and its kernel."""
 
     def __init__(self, channel: Channel, handlers: dict[str, Handler]) -> None:
+        super().__init__()
         self.channel = channel
         self._handlers = handlers
         self._lock = RLock()
-        self.program: Program | None = None
-        self.recording: Recording | None = None
-        self.view: View | None = None
-        """None while the kernel runs."""
-        self.breakpoints = Breakpoints(self._holds, self._value, self.from_run)
-        self.focus = Lane(0, 0)
         self.references = References()
-        self.stops_on_entry = self.shows_source = self.is_hex = self.is_over = False
+        self.stops_on_entry = self.is_hex = self.is_over = False
         self.first_line = 1
         """The number that the client gives to the first line."""
         self._follow_up: list[Callable[[], None]] = []
@@ -68,24 +53,12 @@ class Session:
 
     # -- for handlers ----------------------------------------------------------------------------
 
-    @property
-    def stopped(self) -> View:
-        """The view of the stop. Raises RequestError while the kernel runs, or if there is none."""
-        if self.view is None:
-            raise RequestError("the kernel is running" if self.recording else "no kernel was launched")
-        return self.view
-
     def chosen_frame(self, given: Arguments) -> tuple[Group, Frame]:
         """The frame that a request names with its group; without one, that of the thread in focus. Raises
         RequestError.
         """
-        view = self.stopped
-        if given.has("frameId"):
-            return self.references.framed(given.number("frameId"))
-        group = view.group_of(self.focus)
-        if group is None:
-            raise RequestError("no thread is in focus")
-        return group, view.frames(group)[0]
+        _ = self.stopped
+        return self.references.framed(given.number("frameId")) if given.has("frameId") else self.focused
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Does something once the present request is answered."""
@@ -111,33 +84,16 @@ class Session:
         """Shows a text in the client's console."""
         self.channel.event("output", {"category": category, "output": text})
 
-    def from_kernel(self, text: str) -> None:
-        """Shows the text that threads print."""
-        self.from_run(text, "stdout")
-
-    def from_run(self, text: str, category: str = "console") -> None:
-        """Shows a text that the run produces, once, also where it is repeated."""
-        if self.recording is None or not self.recording.is_repeating:
-            self.print(text, category)
-
     def stands(self, stop: Stop) -> None:
         """Reports to the client that the run has stopped."""
-        recording = self.recording
-        assert recording is not None
-        self.view = View(recording.launch, recording.machine, stop)
+        super().stands(stop)
         self.references.clear()
         if stop.reason == "end":
-            self.channel.event("exited", {"exitCode": int(bool(stop.problem or recording.findings))})
+            found = stop.problem or (self.recording is not None and self.recording.findings)
+            self.channel.event("exited", {"exitCode": int(bool(found))})
             self.channel.event("terminated")
             return
-        if stop.moment is not None:
-            moment = stop.moment
-            is_here = self._is_among(stop)
-            if stop.lane is not None:
-                self.focus = lane_at(moment.wave, stop.lane)
-            elif not is_here:
-                self.focus = first_lane(moment)
-        group = self.view.group_of(self.focus)
+        group = self.stopped.group_of(self.focus)
         body: Object = {
             "reason": stop.reason, "allThreadsStopped": True,
             "threadId": group.number if group is not None else 1,
@@ -194,25 +150,6 @@ class Session:
         with self._lock:
             if self.recording is recording:
                 self.stands(stop)
-
-    def _is_among(self, stop: Stop) -> bool:
-        """Whether the thread in focus is about to execute the instruction of a stop."""
-        moment = stop.moment
-        if moment is None or self.view is None:
-            return False
-        group = self.view.group_of(self.focus)
-        return group is not None and group.step is moment.step and group.wave is moment.wave
-
-    def _holds(self, text: str, moment: Moment) -> Lanes:
-        return holds(self._present(), text, moment)
-
-    def _value(self, text: str, moment: Moment) -> str:
-        return value_at(self._present(), text, moment)
-
-    def _present(self) -> View:
-        """The view at this moment, for the thread that runs the kernel."""
-        assert self.recording is not None
-        return View(self.recording.launch, self.recording.machine, self.recording.stop)
 
 
 def _close(recording: Recording, runner: Thread | None) -> None:

@@ -6,19 +6,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ptx_lsp.debug.adapter.lifecycle import FILTERS
-from ptx_lsp.debug.adapter.messages import Arguments, Json, Object, RequestError
-from ptx_lsp.debug.adapter.program import Program
+from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.breakpoints import Access, Breakpoint, DataBreakpoint, LineBreakpoint, is_count
 from ptx_lsp.debug.expressions import ExpressionError, parse
 from ptx_lsp.debug.groups import Lane
 from ptx_lsp.debug.memory import MemoryReferenceError, reference
+from ptx_lsp.debug.program import Program
+from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.errors import Lane as Thread
 
 
 def set_breakpoints(session: Session, given: Arguments) -> Json:
-    made, path = _program(session), given.inner("source").text("path")
+    made, path = session.loaded, given.inner("source").text("path")
     found: list[LineBreakpoint] = []
     answers: list[Json] = []
     for one in given.each("breakpoints"):
@@ -30,7 +31,7 @@ def set_breakpoints(session: Session, given: Arguments) -> Json:
 
 
 def set_function_breakpoints(session: Session, given: Arguments) -> Json:
-    made = _program(session)
+    made = session.loaded
     found: list[LineBreakpoint] = []
     answers: list[Json] = []
     for one in given.each("breakpoints"):
@@ -42,7 +43,7 @@ def set_function_breakpoints(session: Session, given: Arguments) -> Json:
 
 
 def set_instruction_breakpoints(session: Session, given: Arguments) -> Json:
-    made = _program(session)
+    made = session.loaded
     found: list[LineBreakpoint] = []
     answers: list[Json] = []
     for one in given.each("breakpoints"):
@@ -107,7 +108,7 @@ def _starts(lines: list[int]) -> list[int]:
 
 
 def breakpoint_locations(session: Session, given: Arguments) -> Json:
-    made, path = _program(session), given.inner("source").text("path")
+    made, path = session.loaded, given.inner("source").text("path")
     first = given.number("line") + 1 - session.first_line
     last = given.number("endLine", given.number("line")) + 1 - session.first_line
     lines = made.by_line if Path(path).resolve() == made.path.resolve() else made.source_of(path) or {}
@@ -159,7 +160,7 @@ def set_data_breakpoints(session: Session, given: Arguments) -> Json:
         answers.append({**answer, "message": problem} if problem else answer)
         if not problem:
             found.append(made)
-    session.breakpoints.data = found
+    session.breakpoints.replace_data("client", found)
     return {"breakpoints": answers}
 
 
@@ -227,12 +228,6 @@ def _index(index: tuple[int, int, int]) -> str:
 
 
 _MOST_SHOWN = 4
-
-
-def _program(session: Session) -> Program:
-    if session.program is None:
-        raise RequestError("no kernel was launched")
-    return session.program
 
 
 HANDLERS: dict[str, Handler] = {

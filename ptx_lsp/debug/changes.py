@@ -5,31 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from ptx_lsp.debug import values
-from ptx_lsp.debug.adapter.messages import RequestError
-from ptx_lsp.debug.adapter.session import Session
+from ptx_lsp.debug.debuggee import Debuggee
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group, row_of
 from ptx_lsp.debug.memory import MemoryView, Reference
 from ptx_lsp.debug.recording import Recording
+from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.debug.values import Lanes
 from ptx_lsp.executor.arithmetic.program import Array
 from ptx_lsp.executor.scheduling.machine import Machine
 
 
 def set_register(
-    session: Session, group: Group, frame: Frame, is_warp: bool, name: str, text: str
+    debuggee: Debuggee, group: Group, frame: Frame, lanes: Lanes, name: str, text: str, *,
+    is_hex: bool = False,
 ) -> str:
-    """Gives a register a value: in the first lane of a group, or in all lanes of its warp. The new value as
-    text. Raises RequestError.
+    """Gives a register a value in some lanes of the wave of a group: that of an expression in the group's
+    first lane, if it is among them, else in the first of them. The new value as text. Raises RequestError.
     """
-    view, recording = session.stopped, _changeable(session)
+    view, recording = debuggee.stopped, _changeable(debuggee)
     register = view.registers(frame, name)
     if register is None:
         raise RequestError(f"`{name}` is not a register here")
     number = register.number
     if number is None:
         raise RequestError(f"`{name}` has several elements; they cannot be changed")
+    first = values.lanes_of(group)[:1]
+    where = first if first[0] in lanes else lanes[:1]
     try:
-        value = view.evaluate({"true": "1", "false": "0"}.get(text, text), group, frame)[0]
+        value = view.evaluate_in({"true": "1", "false": "0"}.get(text, text), group.wave, where, frame)[0]
     except ExpressionError as error:
         raise RequestError(str(error)) from None
     if value.ndim:
@@ -37,7 +41,6 @@ def set_register(
     if register.type in (".f16", ".f32", ".f64") and text[:2].lower() != "0x":
         value = value.astype(np.float64)
     block = group.block
-    lanes = values.lanes_of(group, whole=is_warp) if is_warp else values.lanes_of(group)[:1]
     within = lanes - group.row * group.wave.shape[1]
     dtype = group.wave.registers[number].dtype
     bits = as_bits(value, dtype)
@@ -51,7 +54,7 @@ def set_register(
                 scheduler.wave.registers[number] = whole
 
     recording.change(edit)
-    return values.text(values.bits(group.wave, register, lanes[:1])[0], register.type, is_hex=session.is_hex)
+    return values.text(values.bits(group.wave, register, lanes[:1])[0], register.type, is_hex=is_hex)
 
 
 def as_bits(value: np.generic, dtype: np.dtype[np.generic]) -> Array:
@@ -67,9 +70,9 @@ def as_bits(value: np.generic, dtype: np.dtype[np.generic]) -> Array:
     return value.astype(f"f{width}").reshape(1).view(f"u{width}")[0]
 
 
-def write_memory(session: Session, place: Reference, data: bytes) -> int:
+def write_memory(debuggee: Debuggee, place: Reference, data: bytes) -> int:
     """Writes bytes; how many there was memory for. Raises RequestError."""
-    view, recording = session.stopped, _changeable(session)
+    view, recording = debuggee.stopped, _changeable(debuggee)
     room = view.memory.bytes_at(place)
     if room is None:
         return 0
@@ -85,9 +88,9 @@ def write_memory(session: Session, place: Reference, data: bytes) -> int:
     return min(len(data), room.size)
 
 
-def _changeable(session: Session) -> Recording:
+def _changeable(debuggee: Debuggee) -> Recording:
     """The run. Raises RequestError where there is nothing to change."""
-    recording = session.recording
+    recording = debuggee.recording
     if recording is None or recording.machine is None:
         raise RequestError("the kernel has not begun")
     if recording.is_over:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from ptx_lsp.debug.adapter.messages import Arguments, RequestError
+from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.launching.launch import LIMIT
-from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.object_specs import argument, bindings
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
 from ptx_lsp.executor.launching.specs import Array, SpecError
@@ -22,7 +21,7 @@ from ptx_lsp.model.module import Module
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of a launch request."""
+    """A launch. `folder` is where the files of SPECs are; None for that of the PTX."""
 
     path: Path
     entry: str
@@ -34,6 +33,10 @@ class Settings:
     bound: tuple[tuple[str, str], ...] = ()
     seed: int = 0
     is_checked: bool = False
+    folder: Path | None = None
+    limit: int = LIMIT
+    device: str | None = None
+    cooperative: bool | None = None
 
 
 @dataclass
@@ -65,10 +68,11 @@ class Program:
         try:
             arguments = [argument(spec, settings.seed, file=self._file) for spec in settings.specs]
             options = LaunchOptions(
-                settings.grid, settings.block, arguments, settings.shared_bytes, LIMIT,
+                settings.grid, settings.block, arguments, settings.shared_bytes, settings.limit,
                 cluster=settings.cluster or None, check=settings.is_checked,
                 observers=() if observer is None else (observer,),
                 bind=bindings(settings.bound, settings.seed), console=console,
+                device=settings.device, cooperative=settings.cooperative,
             )
             return PreparedLaunch(self.module, kernel, options, is_fine=settings.seed != 0)
         except (SpecError, ExecutionError, OSError) as error:
@@ -98,49 +102,11 @@ class Program:
     def _file(self, name: str) -> Array:
         import numpy as np
 
-        found: object = np.load(self.path.parent / name, allow_pickle=False)
+        folder = self.path.parent if self.settings.folder is None else self.settings.folder
+        found: object = np.load(folder / name, allow_pickle=False)
         if not isinstance(found, np.ndarray):
             raise SpecError(f"`@{name}` is not a single array")
         return cast(Array, found)
-
-
-def program(given: Arguments) -> Program:
-    """The program of a launch request; what it leaves out is in a launch comment. Raises RequestError."""
-    path = Path(given.text("program")).expanduser()
-    if not given.text("program"):
-        raise RequestError("`program` is missing: the path of a PTX file")
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise RequestError(f"cannot read `{path}`: {error.strerror}") from None
-    module = Module.parse(text + "\n")
-    return Program(path, module, _settings(given, path, module))
-
-
-def _settings(given: Arguments, path: Path, module: Module) -> Settings:
-    for key in ("grid", "block", "cluster"):
-        if given.has(key) and not given.sizes(key):
-            raise RequestError(f"`{key}` must be a number, or a list of up to three")
-    if len(given.texts("args")) != len(given.each("args")):
-        raise RequestError("`args` must be a list of texts such as `u32:7`")
-    entry = given.text("entry")
-    comments = [one for one in launch_comments(module) if entry in ("", one.entry)]
-    comment = comments[0] if comments else None
-    if comment is not None and comment.problem and not given.has("args"):
-        raise RequestError(f"line {comment.line}: {comment.problem}")
-    grid, block = given.sizes("grid"), given.sizes("block")
-    if comment is None or comment.problem:
-        comment = LaunchComment(0, entry)
-    for key, size in (("grid", grid or comment.grid), ("block", block or comment.block)):
-        if not size:
-            raise RequestError(f"`{key}` is missing, and `{path.name}` has no launch comment with it")
-    return Settings(
-        path, entry or comment.entry, grid or comment.grid, block or comment.block,
-        given.sizes("cluster") or comment.cluster,
-        given.number("shared") if given.has("shared") else comment.shared_bytes,
-        tuple(given.texts("args")) if given.has("args") else comment.specs, comment.bound,
-        given.number("seed") if given.has("seed") else comment.seed, given.flag("check"),
-    )
 
 
 def _kernel(module: Module, entry: str) -> Function:

@@ -1,0 +1,108 @@
+"""The kernel that is debugged, by a client of the debug adapter or by a person at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ptx_lsp.debug.breakpoints import Breakpoints, Lanes, starts_of
+from ptx_lsp.debug.goals import Moment, Stop
+from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at
+from ptx_lsp.debug.program import Program
+from ptx_lsp.debug.recording import Recording
+from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.debug.view import View, holds, value_at
+
+Run: TypeAlias = Callable[[Recording], Stop]
+"""Lets a recording go on or back, until it stops."""
+
+
+class Debuggee:
+    """A program, its run, its breakpoints, and the thread in focus."""
+
+    def __init__(self) -> None:
+        self.program: Program | None = None
+        self.recording: Recording | None = None
+        self.view: View | None = None
+        """None while the kernel runs."""
+        self.breakpoints = Breakpoints(self._holds, self._value, self.from_run)
+        self.focus = Lane(0, 0)
+        self.shows_source = False
+        """Whether frames and steps are those of the source that `.loc` names."""
+
+    @property
+    def loaded(self) -> Program:
+        """The program. Raises RequestError if there is none."""
+        if self.program is None:
+            raise RequestError("no kernel was launched")
+        return self.program
+
+    @property
+    def stopped(self) -> View:
+        """The view of the stop. Raises RequestError while the kernel runs, or if there is none."""
+        if self.view is None:
+            raise RequestError("the kernel is running" if self.recording else "no kernel was launched")
+        return self.view
+
+    @property
+    def focused(self) -> tuple[Group, Frame]:
+        """The group of the thread in focus, and its innermost frame. Raises RequestError."""
+        view = self.stopped
+        group = view.group_of(self.focus)
+        if group is None:
+            raise RequestError("no thread is in focus")
+        return group, view.frames(group)[0]
+
+    def record(self) -> None:
+        """Makes a new run of the program, which stands before its first instruction."""
+        made = self.loaded
+        recording = Recording(lambda observer: made.prepared(observer, self.from_kernel), made.settings.seed)
+        self.recording = recording
+        self.breakpoints.starts = starts_of(recording.launch.blocks)
+        self.view = View(recording.launch, None, recording.stop)
+
+    def run(self, go: Run) -> None:
+        """Lets the kernel run. Raises RequestError if it runs already."""
+        raise NotImplementedError
+
+    def print(self, text: str, category: str = "console") -> None:
+        """Shows a text to the user: one of the `stdout` of the kernel, or of the debugger."""
+        raise NotImplementedError
+
+    def from_kernel(self, text: str) -> None:
+        """Shows the text that threads print."""
+        self.from_run(text, "stdout")
+
+    def from_run(self, text: str, category: str = "console") -> None:
+        """Shows a text that the run produces, once, also where it is repeated."""
+        if self.recording is None or not self.recording.is_repeating:
+            self.print(text, category)
+
+    def stands(self, stop: Stop) -> None:
+        """The run has stopped: it can be looked at, and a thread that is there is in focus."""
+        recording = self.recording
+        assert recording is not None
+        self.view = View(recording.launch, recording.machine, stop)
+        moment = stop.moment
+        if moment is None or stop.reason == "end":
+            return
+        if stop.lane is not None:
+            self.focus = lane_at(moment.wave, stop.lane)
+        elif not self._is_among(self.view, moment):
+            self.focus = first_lane(moment)
+
+    def _is_among(self, view: View, moment: Moment) -> bool:
+        """Whether the thread in focus is about to execute the instruction of a moment."""
+        group = view.group_of(self.focus)
+        return group is not None and group.step is moment.step and group.wave is moment.wave
+
+    def _holds(self, text: str, moment: Moment) -> Lanes:
+        return holds(self._present(), text, moment)
+
+    def _value(self, text: str, moment: Moment) -> str:
+        return value_at(self._present(), text, moment)
+
+    def _present(self) -> View:
+        """The view at this moment, for the thread that runs the kernel."""
+        assert self.recording is not None
+        return View(self.recording.launch, self.recording.machine, self.recording.stop)
