@@ -53,6 +53,10 @@ class Debuggee:
             raise RequestError("no thread is in focus")
         return group, view.frames(group)[0]
 
+    def shown_lane(self, group: Group) -> Lane:
+        """The thread of a group whose values are shown: the one in focus, if it is in the group."""
+        return self.focus if self.focus in group else group.first
+
     def record(self) -> None:
         """Makes a new run of the program, which stands before its first instruction."""
         made = self.loaded

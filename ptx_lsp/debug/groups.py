@@ -64,6 +64,10 @@ class Group:
     def first(self) -> Lane:
         return Lane(self.block, self.warp * WARP_SIZE + self.lanes[0])
 
+    def __contains__(self, lane: Lane) -> bool:
+        warp, within = divmod(lane.thread, WARP_SIZE)
+        return lane.block == self.block and warp == self.warp and within in self.lanes
+
     @property
     def name(self) -> str:
         """As in `block 0,0,0 warp 3 [##..]`."""

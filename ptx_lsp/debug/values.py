@@ -9,12 +9,13 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.groups import Frame, Group, Lane
 from ptx_lsp.executor.arithmetic.boundary_values import shown
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.special_registers import special_register_value
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.types import TYPES, Kind
+from ptx_lsp.model.body import instruction_names
 
 Lanes = npt.NDArray[np.int64]
 """Lanes of a wave, flat: block by block."""
@@ -49,6 +50,19 @@ def registers(frame: Frame) -> list[Named]:
     return sorted(found, key=lambda one: _natural(one.name))
 
 
+def named_by_instruction(frame: Frame) -> list[str]:
+    """The registers and special registers that the instruction at which a frame stands names, in order."""
+    if frame.source is None:
+        return []
+    known = {one.name for one in registers(frame)}
+    found: dict[str, None] = {}
+    for name in instruction_names(frame.source.node):
+        whole = name.text.partition(".")[0]
+        if name.text in SPECIAL or whole in known:
+            found[name.text if name.text in SPECIAL else whole] = None
+    return list(found)
+
+
 def lanes_of(group: Group, *, whole: bool = False) -> Lanes:
     """The lanes of a group; with `whole` all of its warp that exist."""
     first = group.row * group.wave.shape[1] + group.warp * WARP_SIZE
@@ -56,6 +70,11 @@ def lanes_of(group: Group, *, whole: bool = False) -> Lanes:
         left = group.wave.launch.threads - group.warp * WARP_SIZE
         return np.arange(first, first + min(WARP_SIZE, left))
     return np.array([first + lane for lane in group.lanes])
+
+
+def lane_of(group: Group, lane: Lane) -> Lanes:
+    """The lane of a thread of a group."""
+    return np.array([group.row * group.wave.shape[1] + lane.thread])
 
 
 def bits(wave: Wave, named: Named, lanes: Lanes) -> list[tuple[int, ...]]:
@@ -85,21 +104,23 @@ def _one(value: int, width: int, type: str, *, is_hex: bool) -> str:
     return shown(value, known)
 
 
-def plain(value: object) -> str:
+def plain(value: object, *, is_hex: bool = False) -> str:
     """The value of an expression: a number, a truth, or several values in braces."""
     if isinstance(value, np.ndarray):
-        return "{" + ", ".join(plain(one) for one in cast("list[object]", value.tolist())) + "}"
+        found = [plain(one, is_hex=is_hex) for one in cast("list[object]", value.tolist())]
+        return "{" + ", ".join(found) + "}"
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    return str(value)
+    found = str(value)
+    return f"{int(found):#x}" if is_hex and found.lstrip("-").isdigit() else found
 
 
-def specials(group: Group) -> Iterator[tuple[str, int]]:
-    """The special registers of the first lane of a group that people ask for."""
-    lane = lanes_of(group)[:1]
+def specials(group: Group, lane: Lane) -> Iterator[tuple[str, int]]:
+    """The special registers of a thread of a group that people ask for."""
+    at = lane_of(group, lane)
     for name in SPECIAL:
         value = group.wave.broadcast(special_register_value(group.wave, name)).reshape(-1)
-        yield name, int(value[lane][0])
+        yield name, int(value[at][0])
 
 
 SPECIAL = (

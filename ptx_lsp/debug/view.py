@@ -45,11 +45,7 @@ class View:
 
     def group_of(self, lane: Lane) -> Group | None:
         """The group of a thread; None if its block has not begun, or it has ended."""
-        warp, within = divmod(lane.thread, WARP_SIZE)
-        for one in self.groups.values():
-            if one.block == lane.block and one.warp == warp and within in one.lanes:
-                return one
-        return None
+        return next((one for one in self.groups.values() if lane in one), None)
 
     def frames(self, group: Group) -> list[Frame]:
         """The calls of a group, the innermost first."""

@@ -310,3 +310,11 @@ def predefined(name: str) -> Predefined | None:
     if name == "WARP_SZ" or special_registers.find(name) is not None:
         return Predefined(name)
     return None
+
+
+def instruction_names(node: nodes.Instruction) -> list[nodes.Name]:
+    """The names in an instruction, in text order."""
+    found = [] if node.guard is None else names_in(node.guard.predicate)
+    for operand in node.operands:
+        found += names_in(operand)
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from ptx_lsp.model.body import Body, directives_among, is_directive, names_in, predefined
+from ptx_lsp.model.body import Body, directives_among, instruction_names, is_directive, predefined
 from ptx_lsp.model.scope import Scope
 from ptx_lsp.model.symbols import Label, Predefined, Symbol
 from ptx_lsp.named_tuple import NamedTuple
@@ -249,11 +249,8 @@ class _BodyUpdate:
 
 def _names(statement: nodes.Statement) -> Iterator[nodes.Name]:
     match statement:
-        case nodes.Instruction(guard=guard, operands=operands):
-            if guard is not None:
-                yield from names_in(guard.predicate)
-            for operand in operands:
-                yield from names_in(operand)
+        case nodes.Instruction():
+            yield from instruction_names(statement)
         case nodes.Label(name=name):
             yield name
         case _:

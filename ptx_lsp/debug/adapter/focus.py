@@ -1,9 +1,12 @@
 """The thread in focus, and the warp view: requests beyond the protocol.
 
 - `ptx/focus`: `{block: [x, y, z], thread: [x, y, z]}` puts a thread in focus; without arguments it only
-  answers with the one that is: `{threadId, block, thread, warp, lane}`.
-- `ptx/warpWatch`: `{frameId, expressions}` answers with the value of each expression in each lane of the
-  warp: `{lanes, active, rows: [{expression, values, error}]}`; without expressions, of all registers.
+  answers with the one that is: `{threadId, block, thread, warp, lane}`. With `announce` an event `stopped`
+  with the reason `focus` lets the client show it.
+- `ptx/warpWatch`: `{frameId, expressions, ofInstruction, format}` answers with the value of each expression
+  in each lane of the warp: `{lanes, active, rows: [{expression, values, error}], block, warp, groups}`.
+  Without expressions the rows are all registers; with `ofInstruction` those that the instruction names,
+  after the expressions.
 """
 
 from __future__ import annotations
@@ -26,9 +29,12 @@ def focus(session: Session, given: Arguments) -> Json:
             block = _flat("block", given.sizes("block"), shape.grid)
         if given.has("thread"):
             thread = _flat("thread", given.sizes("thread"), shape.block)
-        if view.group_of(Lane(block, thread)) is None:
+        group = view.group_of(Lane(block, thread))
+        if group is None:
             raise RequestError("this thread has not begun, or it has ended")
         session.focus = Lane(block, thread)
+        if given.flag("announce"):
+            _announce(session, group)
     block, thread = session.focus
     group = view.group_of(session.focus)
     return {
@@ -36,6 +42,15 @@ def focus(session: Session, given: Arguments) -> Json:
         "block": list(index(block, shape.grid)), "thread": list(index(thread, shape.block)),
         "warp": thread // WARP_SIZE, "lane": thread % WARP_SIZE,
     }
+
+
+def _announce(session: Session, group: Group) -> None:
+    """Lets the client show the thread in focus, by an event: a response cannot."""
+    body: Object = {
+        "reason": "focus", "description": f"Focus on lane {session.focus.thread % WARP_SIZE}",
+        "threadId": group.number, "allThreadsStopped": True,
+    }
+    session.afterwards(lambda: session.channel.event("stopped", body))
 
 
 def _flat(what: str, given: tuple[int, ...], sizes: Dimensions) -> int:
@@ -47,27 +62,52 @@ def _flat(what: str, given: tuple[int, ...], sizes: Dimensions) -> int:
 
 def warp_watch(session: Session, given: Arguments) -> Json:
     group, frame = session.chosen_frame(given)
-    names = given.texts("expressions") or [one.name for one in values.registers(frame)]
-    rows: list[Json] = [_row(session, group, frame, one) for one in names]
+    is_hex = given.inner("format").flag("hex")
+    names = given.texts("expressions")
+    if given.flag("ofInstruction"):
+        names += [one for one in values.named_by_instruction(frame) if one not in names]
+    elif not names:
+        names = [one.name for one in values.registers(frame)]
+    rows: list[Json] = [_row(session, group, frame, one, is_hex=is_hex) for one in names]
     lanes = values.lanes_of(group, whole=True)
+    launch = session.stopped.launch.shape
+    first = group.warp * WARP_SIZE
     return {
         "lanes": int(lanes.size), "active": [lane in group.lanes for lane in range(lanes.size)],
         "name": group.name, "line": group.step.line, "rows": rows,
+        "block": list(index(group.block, launch.grid)), "warp": group.warp,
+        "lane": session.shown_lane(group).thread % WARP_SIZE,
+        "threads": [list(index(first + lane, launch.block)) for lane in range(lanes.size)],
+        "groups": _groups(session, group),
     }
 
 
-def _row(session: Session, group: Group, frame: Frame, text: str) -> Object:
+def _groups(session: Session, shown: Group) -> list[Json]:
+    """The groups of a warp, in the order of their first lanes."""
+    found = [
+        one for one in session.stopped.groups.values() if one.block == shown.block and one.warp == shown.warp
+    ]
+    return [
+        {
+            "threadId": one.number, "lanes": list(one.lanes), "line": one.step.line, "waits": one.waits,
+            "instruction": one.step.text,
+        }
+        for one in sorted(found, key=lambda one: one.lanes)
+    ]
+
+
+def _row(session: Session, group: Group, frame: Frame, text: str, *, is_hex: bool) -> Object:
     view = session.stopped
     register = view.registers(frame, text)
     if register is not None:
         each = values.bits(group.wave, register, values.lanes_of(group, whole=True))
-        shown: list[Json] = [values.text(one, register.type) for one in each]
+        shown: list[Json] = [values.text(one, register.type, is_hex=is_hex) for one in each]
         return {"expression": text, "type": register.type, "values": shown}
     try:
         column = view.evaluate(text, group, frame, whole=True)
     except ExpressionError as error:
         return {"expression": text, "values": [], "error": str(error)}
-    return {"expression": text, "values": [values.plain(one) for one in column]}
+    return {"expression": text, "values": [values.plain(one, is_hex=is_hex) for one in column]}
 
 
 HANDLERS: dict[str, Handler] = {"ptx/focus": focus, "ptx/warpWatch": warp_watch}

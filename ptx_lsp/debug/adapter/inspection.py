@@ -16,6 +16,7 @@ from ptx_lsp.debug.memory import Reference
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.values import Named
 from ptx_lsp.executor.machine.errors import Finding
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 
 _MOST_THREADS = 1024
 
@@ -68,7 +69,7 @@ def scopes(session: Session, given: Arguments) -> Json:
         ("Registers", "registers", partial(_registers, session, group, frame), True),
         ("Warp", "", partial(_warp, session, group, frame), True),
         ("Predicates", "", partial(_predicates, group, frame), False),
-        ("Special registers", "", partial(_specials, group), False),
+        ("Special registers", "", partial(_specials, session, group), False),
         ("Parameters", "arguments", partial(_memory, session, group, ".param"), False),
         ("Shared", "", partial(_memory, session, group, ".shared"), False),
         ("Local", "locals", partial(_memory, session, group, ".local"), False),
@@ -78,7 +79,8 @@ def scopes(session: Session, given: Arguments) -> Json:
     ]
     found: list[Json] = []
     for name, hint, children, is_set in made:
-        lanes = values.lanes_of(group, whole=True) if name == "Warp" else values.lanes_of(group)[:1]
+        lane = values.lane_of(group, session.shown_lane(group))
+        lanes = values.lanes_of(group, whole=True) if name == "Warp" else lane
         setter = (
             partial(set_register, session, group, frame, lanes, is_hex=session.is_hex) if is_set else None
         )
@@ -106,12 +108,32 @@ def set_variable(session: Session, given: Arguments) -> Json:
 
 
 def _registers(session: Session, group: Group, frame: Frame) -> list[Object]:
-    lanes = values.lanes_of(group)[:1]
     found: list[Object] = []
     for one in values.registers(frame):
-        value = values.bits(group.wave, one, lanes)[0]
-        found.append(_variable(one.name, values.text(value, one.type, is_hex=session.is_hex), one.type))
+        value = _bits(session, group, one)
+        shown = _variable(one.name, values.text(value, one.type, is_hex=session.is_hex), one.type)
+        found.append({**shown, **_memory_reference(session, group, one, value)})
     return found
+
+
+def _bits(session: Session, group: Group, one: Named) -> tuple[int, ...]:
+    """The elements of a register in the lane that is shown."""
+    return values.bits(group.wave, one, values.lane_of(group, session.shown_lane(group)))[0]
+
+
+def _memory_reference(session: Session, group: Group, one: Named, value: tuple[int, ...]) -> Object:
+    """Where a register points to, if it may be a generic address and there is memory."""
+    if one.number is None or one.type not in _ADDRESSES:
+        return {}
+    memory = session.stopped.memory
+    (address,) = value
+    place = memory.generic(address, session.shown_lane(group))
+    there = memory.bytes_at(place)
+    return {"memoryReference": str(place)} if there is not None and there.size else {}
+
+
+_ADDRESSES = (".b64", ".u64", ".s64")
+"""The types of registers for generic addresses."""
 
 
 def _warp(session: Session, group: Group, frame: Frame) -> list[Object]:
@@ -150,8 +172,9 @@ def _predicates(group: Group, frame: Frame) -> list[Object]:
     return found
 
 
-def _specials(group: Group) -> list[Object]:
-    return [_variable(name, str(value), "") for name, value in values.specials(group)]
+def _specials(session: Session, group: Group) -> list[Object]:
+    found = values.specials(group, session.shown_lane(group))
+    return [_variable(name, str(value), "") for name, value in found]
 
 
 def _memory(session: Session, group: Group, space: str) -> list[Object]:
@@ -160,7 +183,7 @@ def _memory(session: Session, group: Group, space: str) -> list[Object]:
     found: list[Object] = []
     for one in view.launch.placed:
         if one.space == space:
-            place = Reference(space.removeprefix("."), one.start, group.first)
+            place = Reference(space.removeprefix("."), one.start, session.shown_lane(group))
             data = view.memory.read(place, min(one.size, _SHOWN_BYTES))
             more = " ..." if one.size > _SHOWN_BYTES else ""
             found.append({
@@ -209,14 +232,18 @@ def evaluate(session: Session, given: Arguments) -> Json:
     is_hex = given.inner("format").flag("hex")
     register = view.registers(frame, text)
     if register is not None:
-        lanes = values.lanes_of(group)[:1]
-        shown = values.text(values.bits(group.wave, register, lanes)[0], register.type, is_hex=is_hex)
-        return {"result": shown, "type": register.type, "variablesReference": 0}
+        value = _bits(session, group, register)
+        shown = values.text(value, register.type, is_hex=is_hex)
+        return {
+            "result": shown, "type": register.type, "variablesReference": 0,
+            **_memory_reference(session, group, register, value),
+        }
     try:
         column = view.evaluate(text, group, frame)
     except ExpressionError as error:
         raise RequestError(str(error)) from None
-    return {"result": values.plain(column[0]), "variablesReference": 0}
+    at = group.lanes.index(session.shown_lane(group).thread % WARP_SIZE)
+    return {"result": values.plain(column[at], is_hex=is_hex), "variablesReference": 0}
 
 
 def completions(session: Session, given: Arguments) -> Json:

@@ -38,10 +38,10 @@ def step_back(session: Session, given: Arguments) -> Json:
 def _step_goal(session: Session, given: Arguments, kind: StepKind) -> StepGoal:
     group = chosen(session, given)
     view = session.stopped
-    session.focus = group.first
+    session.focus = session.shown_lane(group)
     is_source = session.shows_source and given.text("granularity") != "instruction"
     starts = session.breakpoints.starts
-    return StepGoal(group.first, kind, view.frames(group), view.launch.blocks, starts, is_source)
+    return StepGoal(session.focus, kind, view.frames(group), view.launch.blocks, starts, is_source)
 
 
 def chosen(session: Session, given: Arguments) -> Group:

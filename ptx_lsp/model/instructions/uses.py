@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.model._core import add_users
-from ptx_lsp.model.body import names_in
+from ptx_lsp.model.body import instruction_names, names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import PREDEFINED
 from ptx_lsp.model.instructions.wakes import InstructionWake
@@ -110,7 +110,4 @@ def _users(function: Function, earlier: Previous[_Users] | None) -> _Users:
 
 def _starts(node: nodes.Instruction) -> list[int]:
     """Where an instruction names something."""
-    found = [] if node.guard is None else names_in(node.guard.predicate)
-    for operand in node.operands:
-        found += names_in(operand)
-    return [name.start for name in found]
+    return [name.start for name in instruction_names(node)]
