@@ -6,10 +6,13 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec
 from inspect import getsource
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
 import pytest
 
@@ -17,7 +20,11 @@ from ptx_lsp.code_cache import CodeCache
 
 ROOT = Path(__file__).parents[1]
 MODULES = ("parcel.inner", "parcel.inner.leaf", "parcel.other")
-Importer = Callable[[], tuple[list[ModuleType], list[str]]]
+
+
+class Importer(Protocol):
+    def __call__(self, names: Sequence[str] = ...) -> tuple[list[ModuleType], list[str]]: ...
+
 
 
 @pytest.fixture
@@ -27,6 +34,9 @@ def parcel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (folder / "inner").mkdir(parents=True)
     for name in ("__init__", "inner/__init__", "inner/leaf", "other"):
         (folder / f"{name}.py").write_text("def value():\n    return 1\n")
+    (folder / "whole.py").write_text(
+        "from parcel.inner.leaf import value\nfrom parcel.other import value as other\n"
+    )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     yield folder
@@ -37,14 +47,14 @@ def parcel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def imported(parcel: Path, monkeypatch: pytest.MonkeyPatch) -> Importer:
     """Imports the modules as a new process would; returns them, and the names of those not from the file."""
 
-    def run() -> tuple[list[ModuleType], list[str]]:
+    def run(names: Sequence[str] = MODULES) -> tuple[list[ModuleType], list[str]]:
         _forget()
         importlib.invalidate_caches()
         before = list(sys.meta_path)
         cache = CodeCache(str(parcel / "modules"), ("parcel.",))
         cache.install()
         try:
-            modules = [importlib.import_module(name) for name in MODULES]
+            modules = [importlib.import_module(name) for name in names]
             cache.write()
         finally:
             sys.meta_path[:] = before
@@ -148,6 +158,77 @@ def test_a_complete_file_is_not_written_again(imported: Importer, parcel: Path) 
     before = (parcel / "modules").stat()
     imported()
     assert (parcel / "modules").stat() == before
+
+
+@pytest.fixture
+def requested(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The modules of the package that `importlib` asks the cache for."""
+    names: list[str] = []
+    find = CodeCache.find_spec
+
+    def recorded(
+        self: CodeCache, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        names.extend([name] if name.startswith("parcel.") else [])
+        return find(self, name, path, target)
+
+    monkeypatch.setattr(CodeCache, "find_spec", recorded)
+    monkeypatch.delitem(sys.modules, "threading")
+    return names
+
+
+WHOLE = ("parcel.whole",)
+
+
+def test_what_a_module_imports_is_created_before_it(imported: Importer, requested: list[str]) -> None:
+    every = ["parcel.whole", "parcel.inner", "parcel.inner.leaf", "parcel.other"]
+    for expected in (every, every, ["parcel.whole"], ["parcel.whole"]):
+        requested.clear()
+        imported(WHOLE)
+        assert requested == expected
+    inner, leaf, other = (sys.modules[name] for name in MODULES)
+    assert (inner.leaf, sys.modules["parcel"].other) == (leaf, other)
+    assert all(_is_cached(one) for one in (inner, leaf, other))
+    assert [leaf.__spec__ and leaf.__spec__.parent, leaf.__package__] == ["parcel.inner"] * 2
+    assert vars(leaf).keys() == vars(imported()[0][1]).keys()
+
+
+def test_with_threads_modules_are_created_one_by_one(
+    imported: Importer, requested: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        imported(WHOLE)
+    requested.clear()
+    monkeypatch.setitem(sys.modules, "threading", threading)
+    imported(WHOLE)
+    assert len(requested) == 4
+
+
+def test_a_changed_import_is_imported_anew(imported: Importer, parcel: Path) -> None:
+    for _ in range(3):
+        imported(WHOLE)
+    leaf = parcel / "inner" / "leaf.py"
+    leaf.write_text("def value():\n    return 2\n")
+    os.utime(leaf, (1, 1))
+    for _ in range(3):
+        (whole,), _ = imported(WHOLE)
+        assert [whole.value(), whole.other()] == [2, 1]
+
+
+def test_an_import_that_fails_is_reported_as_usual(
+    imported: Importer, parcel: Path, requested: list[str]
+) -> None:
+    leaf = parcel / "inner" / "leaf.py"
+    leaf.write_text("import sys\nassert not hasattr(sys, 'is_failing')\ndef value():\n    return 1\n")
+    for _ in range(3):
+        imported(WHOLE)
+    with pytest.MonkeyPatch.context() as change:
+        change.setattr(sys, "is_failing", True, raising=False)
+        with pytest.raises(AssertionError):
+            imported(WHOLE)
+        assert "parcel.inner.leaf" not in sys.modules
+    (whole,), _ = imported(WHOLE)
+    assert whole.value() == 1
 
 
 def test_the_command_reads_no_other_byte_code(tmp_path: Path) -> None:
