@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Lane, row_of
+from ptx_lsp.debug.groups import Lane, lane_at, row_of
 from ptx_lsp.debug.memory import Reference
 from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.errors import Finding
-from ptx_lsp.executor.machine.launch_config import WARP_SIZE
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.wave import Wave
 
@@ -90,6 +90,16 @@ class DataBreakpoint(Breakpoint):
     """The number of a register, and a thread whose warp is watched."""
 
 
+@dataclass(frozen=True, eq=False)
+class _WatchedAccess:
+    """An access to data that is watched, by the first lane (flat) that makes it."""
+
+    watch: DataBreakpoint
+    text: str
+    wave: Wave
+    lane: int | None = None
+
+
 @dataclass
 class Breakpoints(Goal):
     """All breakpoints. `log` receives messages of log points."""
@@ -102,7 +112,7 @@ class Breakpoints(Goal):
     """The kinds of findings that do not stop the run."""
     lines: dict[int, list[LineBreakpoint]] = field(default_factory=dict[int, list[LineBreakpoint]])
     data: list[DataBreakpoint] = field(default_factory=list[DataBreakpoint])
-    _accessed: list[tuple[DataBreakpoint, str]] = field(default_factory=list[tuple[DataBreakpoint, str]])
+    _accessed: list[_WatchedAccess] = field(default_factory=list["_WatchedAccess"])
     _kept: dict[int, bytes] = field(default_factory=dict[int, bytes])
 
     starts: frozenset[int] = frozenset()
@@ -169,8 +179,13 @@ class Breakpoints(Goal):
 
     def accessed(self, moment: Moment, access: MemoryEvent) -> None:
         for one in self.data:
-            if one.place is not None and _uses(access, one.access) and _overlaps(one, moment.wave, access):
-                self._accessed.append((one, f"line {moment.step.line}: {moment.step.text}"))
+            if one.place is None or not _uses(access, one.access):
+                continue
+            lane = _first_overlapping(one, moment.wave, access)
+            if lane is not None:
+                thread = _thread_text(moment.wave, lane)
+                text = f"line {moment.step.line}: {moment.step.text}, by {thread}"
+                self._accessed.append(_WatchedAccess(one, text, moment.wave, lane))
 
     def _lanes(self, one: Breakpoint, moment: Moment) -> Lanes | None:
         """The lanes for which the condition of a breakpoint is true; empty without one, None if there are
@@ -203,16 +218,17 @@ class Breakpoints(Goal):
         found, self._accessed = self._accessed, []
         found += self._changed(moment.wave)
         hit = [
-            (one, text) for one, text in found
-            if self._lanes(one, moment) is not None and self._is_hit(one, moment)
+            access for access in found
+            if self._lanes(access.watch, moment) is not None and self._is_hit(access.watch, moment)
         ]
         if not hit:
             return None
-        return Hit("data breakpoint", hit[0][1], tuple(one.number for one, _ in hit))
+        lane = hit[0].lane if hit[0].wave is moment.wave else None
+        return Hit("data breakpoint", hit[0].text, tuple(one.watch.number for one in hit), lane)
 
-    def _changed(self, wave: Wave) -> list[tuple[DataBreakpoint, str]]:
+    def _changed(self, wave: Wave) -> list[_WatchedAccess]:
         """The watched registers that have changed since the last instruction."""
-        changed: list[tuple[DataBreakpoint, str]] = []
+        changed: list[_WatchedAccess] = []
         for one in self.data:
             if one.register is None:
                 continue
@@ -222,7 +238,7 @@ class Breakpoints(Goal):
                 first = lane.thread // WARP_SIZE * WARP_SIZE
                 now = wave.broadcast(wave.registers[number])[row, first : first + WARP_SIZE].tobytes()
                 if self._kept.get(one.number, now) != now:
-                    changed.append((one, "a watched register has changed"))
+                    changed.append(_WatchedAccess(one, "a watched register has changed", wave))
                 self._kept[one.number] = now
         return changed
 
@@ -232,8 +248,8 @@ def _uses(access: MemoryEvent, wanted: Access) -> bool:
     return wanted == "readWrite" or (wanted == "write") == is_write or access.use == "update"
 
 
-def _overlaps(one: DataBreakpoint, wave: Wave, access: MemoryEvent) -> bool:
-    """Whether some lane accesses a watched byte."""
+def _first_overlapping(one: DataBreakpoint, wave: Wave, access: MemoryEvent) -> int | None:
+    """The first lane (flat) that accesses a watched byte; None if none does."""
     place = one.place
     assert place is not None
     offsets = access.offsets.astype(np.int64)
@@ -241,10 +257,21 @@ def _overlaps(one: DataBreakpoint, wave: Wave, access: MemoryEvent) -> bool:
         first = place.address - access.buffer.base
         is_here = place.space in ("global", "const")
     elif access.space.removeprefix(".") != place.space:
-        return False
+        return None
     else:
         first, is_here = place.address + _row_start(place, wave), True
-    return is_here and bool(((offsets < first + one.size) & (offsets + access.size > first)).any())
+    found = np.flatnonzero((offsets < first + one.size) & (offsets + access.size > first))
+    return int(access.lanes[found[0]]) if is_here and found.size else None
+
+
+def _thread_text(wave: Wave, flat: int) -> str:
+    block, thread = lane_at(wave, flat)
+    shape = wave.launch
+    return f"block {_index(block, shape.grid)} thread {_index(thread, shape.block)}"
+
+
+def _index(flat: int, sizes: Dimensions) -> str:
+    return ",".join(map(str, index(flat, sizes)))
 
 
 def _row_start(place: Reference, wave: Wave) -> int:

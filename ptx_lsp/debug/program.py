@@ -86,6 +86,23 @@ class Program:
         """The first line from this one on that has an instruction."""
         return min((one for one in self.by_line if one >= line), default=None)
 
+    def lines_at(self, path: str, line: int) -> tuple[list[int], int | None]:
+        """The lines of PTX of a breakpoint at a line of a file, and the line at which it is shown; none and
+        None if there is no instruction.
+        """
+        if Path(path).resolve() == self.path.resolve():
+            found = self.line_after(line)
+            return ([] if found is None else [found]), found
+        lines = self.source_of(path)
+        if lines is None:
+            return [], None
+        shown = min((one for one in lines if one >= line), default=None)
+        return (_starts(lines[shown]) if shown is not None else []), shown
+
+    def first_line(self, function: str) -> int | None:
+        """The line of the first instruction of a function."""
+        return min((line for line, name in self.by_line.items() if name == function), default=None)
+
     def source_of(self, path: str) -> dict[int, list[int]] | None:
         """The lines of PTX by those of a source file; None if `.file` does not name it."""
         wanted = Path(path)
@@ -107,6 +124,12 @@ class Program:
         if not isinstance(found, np.ndarray):
             raise SpecError(f"`@{name}` is not a single array")
         return cast(Array, found)
+
+
+def _starts(lines: list[int]) -> list[int]:
+    """The first of each run of lines."""
+    known = sorted(set(lines))
+    return [one for at, one in enumerate(known) if not at or known[at - 1] < one - 1]
 
 
 def _kernel(module: Module, entry: str) -> Function:

@@ -6,22 +6,9 @@ from ptx_lsp.debug.adapter.launch_arguments import program
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.goals import AtEvent, Stop
+from ptx_lsp.debug.problems import FILTERS
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
-
-FILTERS: dict[str, tuple[str, frozenset[str]]] = {
-    "race": ("Data races", frozenset((
-        "race", "missing-proxy-fence", "schedule-dependent", "early-arrival", "cp.async-not-waited",
-        "tcgen05-not-waited",
-    ))),
-    "uninitialised": ("Uninitialised values", frozenset(("uninitialized-register", "uninitialized-memory"))),
-    "out-of-bounds": ("Accesses out of bounds", frozenset(("out-of-bounds",))),
-    "divergence": ("Barriers in divergent code", frozenset((
-        "barrier-mismatch", "divergent-barrier", "divergent-warp", "membermask",
-    ))),
-    "other": ("Other findings", frozenset(("division-by-zero", "noreturn", "undescribed-callee"))),
-}
-"""Of what the checks find. A kernel that fails always stops."""
 
 
 def initialize(session: Session, given: Arguments) -> Json:

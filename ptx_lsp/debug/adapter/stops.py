@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ptx_lsp.debug.adapter.lifecycle import FILTERS
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.breakpoints import Access, Breakpoint, DataBreakpoint, LineBreakpoint, is_count
 from ptx_lsp.debug.expressions import ExpressionError, parse
 from ptx_lsp.debug.groups import Lane
 from ptx_lsp.debug.memory import MemoryReferenceError, reference
-from ptx_lsp.debug.program import Program
+from ptx_lsp.debug.problems import FILTERS, finding_of, witness
 from ptx_lsp.debug.request_error import RequestError
-from ptx_lsp.executor.machine.errors import ExecutionError, Finding
-from ptx_lsp.executor.machine.errors import Lane as Thread
 
 
 def set_breakpoints(session: Session, given: Arguments) -> Json:
@@ -24,7 +21,7 @@ def set_breakpoints(session: Session, given: Arguments) -> Json:
     answers: list[Json] = []
     for one in given.each("breakpoints"):
         line = one.number("line") + 1 - session.first_line
-        lines, shown = _lines(made, path, line)
+        lines, shown = made.lines_at(path, line)
         answers.append(_added(session, one, lines, found, shown))
     session.breakpoints.replace_lines(path, found)
     return {"breakpoints": answers}
@@ -36,7 +33,7 @@ def set_function_breakpoints(session: Session, given: Arguments) -> Json:
     answers: list[Json] = []
     for one in given.each("breakpoints"):
         name = one.text("name")
-        first = min((line for line, function in made.by_line.items() if function == name), default=None)
+        first = made.first_line(name)
         answers.append(_added(session, one, [] if first is None else [first], found, first))
     session.breakpoints.replace_lines(" functions", found)
     return {"breakpoints": answers}
@@ -87,24 +84,6 @@ def _problem(one: Breakpoint) -> str:
     except ExpressionError as error:
         return str(error)
     return ""
-
-
-def _lines(made: Program, path: str, line: int) -> tuple[list[int], int | None]:
-    """The lines of PTX of a breakpoint, and the line at which it is shown."""
-    if Path(path).resolve() == made.path.resolve():
-        found = made.line_after(line)
-        return ([] if found is None else [found]), found
-    lines = made.source_of(path)
-    if lines is None:
-        return [], None
-    shown = min((one for one in lines if one >= line), default=None)
-    return (_starts(lines[shown]) if shown is not None else []), shown
-
-
-def _starts(lines: list[int]) -> list[int]:
-    """The first of each run of lines."""
-    known = sorted(set(lines))
-    return [one for at, one in enumerate(known) if not at or known[at - 1] < one - 1]
 
 
 def breakpoint_locations(session: Session, given: Arguments) -> Json:
@@ -193,41 +172,11 @@ def exception_info(session: Session, given: Arguments) -> Json:
     problem = session.stopped.stop.problem
     if problem is None:
         raise RequestError("the kernel has not stopped because of a problem")
-    if isinstance(problem, ExecutionError):
-        made = Finding(problem.kind, str(problem), problem.line, lanes=problem.lanes)
-        finding = next((one for one in problem.findings[::-1] if one.line == problem.line), made)
-    else:
-        finding = problem
+    finding = finding_of(problem)
     return {
         "exceptionId": finding.kind, "description": finding.message, "breakMode": "always",
         "details": {"message": finding.message, "typeName": finding.kind, "stackTrace": witness(finding)},
     }
-
-
-def witness(finding: Finding) -> str:
-    """The lanes of a finding with their lines: of a race both accesses."""
-    source = f" ({finding.source})" if finding.source else ""
-    found = [f"line {finding.line}{source}: {_threads(finding.lanes)}"]
-    if finding.other_line:
-        other = _threads((finding.other_lane,)) if finding.other_lane is not None else "another thread"
-        found.append(f"line {finding.other_line}: {other}")
-    if finding.address is not None:
-        named = f" in `{finding.variable}`" if finding.variable else ""
-        found.append(f"{finding.space} address {finding.address:#x}{named}")
-    return "\n".join(found)
-
-
-def _threads(lanes: tuple[Thread, ...]) -> str:
-    shown = [f"block {_index(one.block)} thread {_index(one.thread)}" for one in lanes[:_MOST_SHOWN]]
-    more = len(lanes) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "") or "no thread"
-
-
-def _index(index: tuple[int, int, int]) -> str:
-    return ",".join(map(str, index))
-
-
-_MOST_SHOWN = 4
 
 
 HANDLERS: dict[str, Handler] = {
