@@ -15,7 +15,7 @@ from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.special_registers import special_register_value
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.types import TYPES, Kind
-from ptx_lsp.model.body import instruction_names
+from ptx_lsp.model.instructions.register_names import register_names
 
 Lanes = npt.NDArray[np.int64]
 """Lanes of a wave, flat: block by block."""
@@ -54,13 +54,9 @@ def named_by_instruction(frame: Frame) -> list[str]:
     """The registers and special registers that the instruction at which a frame stands names, in order."""
     if frame.source is None:
         return []
-    known = {one.name for one in registers(frame)}
-    found: dict[str, None] = {}
-    for name in instruction_names(frame.source.node):
-        whole = name.text.partition(".")[0]
-        if name.text in SPECIAL or whole in known:
-            found[name.text if name.text in SPECIAL else whole] = None
-    return list(found)
+    known = {*SPECIAL, *(one.name for one in registers(frame))}
+    named = (name for _, name in register_names(frame.source.function, frame.source.node))
+    return list(dict.fromkeys(name for name in named if name in known))
 
 
 def lanes_of(group: Group, *, whole: bool = False) -> Lanes:

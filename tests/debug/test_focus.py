@@ -39,7 +39,12 @@ def test_a_register_is_changed_in_the_lane_in_focus(tmp_path: Path) -> None:
 def test_the_warp_shows_the_groups_and_the_registers_of_the_instruction(tmp_path: Path) -> None:
     path = kernels.written(tmp_path, kernels.DIVERGENT)
     with connected() as client:
-        stop = client.start(path, [kernels.BRANCH])
+        stop = client.start(path, stopOnEntry=True)
+        stop = client.go("next", stop["threadId"])
+        found = client.body("ptx/warpWatch", ofInstruction=True)
+        assert [one["expression"] for one in objects(found["rows"])] == ["%r0", "%tid.x"]
+        client.breakpoints(path, {"line": kernels.BRANCH})
+        stop = client.go("continue", stop["threadId"])
         client.go("next", stop["threadId"])
         client.body("ptx/focus", thread=[20, 0, 0])
         watched: Object = {"expressions": ["%p", "%r0 * 256"], "ofInstruction": True, "format": {"hex": True}}

@@ -9,6 +9,7 @@ import pytest
 
 from ptx_lsp.ide.annotations.code_lenses import code_lenses, title
 from ptx_lsp.ide.annotations.inlay_hints import Shown, inlay_hints
+from ptx_lsp.ide.annotations.inline_values import inline_values
 from ptx_lsp.ide.completion.completion import completion, documentation
 from ptx_lsp.ide.completion.signature import signature_help
 from ptx_lsp.ide.editing.formatting import formatting, formatting_on_type
@@ -69,6 +70,7 @@ AT_OFFSET: dict[str, Callable[[Module, int], object]] = {
     "calls": calls_at,
     "tokens of a part": lambda module, at: list(semantic_tokens(module, Span(at, at + 200))),
     "hints of a part": lambda module, offset: inlay_hints(module, Span(offset, offset + 200)),
+    "inline values": lambda module, offset: inline_values(module, Span(0, offset + 200), offset),
     "formatting while typing": formatting_on_type,
 }
 WHOLE: dict[str, Callable[[Module], object]] = {

@@ -165,6 +165,7 @@ class Session:
             "range": {"start": position, "end": end},
             "context": {
                 "includeDeclaration": True, "triggerKind": 1, "isRetrigger": False, "diagnostics": [],
+                "frameId": 1, "stoppedLocation": {"start": position, "end": end},
             },
             "newName": chance.choice(_NAMES),
             "options": {"tabSize": 4, "insertSpaces": True},
@@ -268,6 +269,7 @@ _OF_PROVIDER = {
     ],
     "callHierarchyProvider": ["prepareCallHierarchy"],
     "inlayHintProvider": ["inlayHint"],
+    "inlineValueProvider": ["inlineValue"],
     "codeLensProvider": ["codeLens"],
     "codeActionProvider": ["codeAction"],
     "documentFormattingProvider": ["formatting"],

@@ -263,6 +263,13 @@ async def test_inlay_hints(opened: LanguageClient) -> None:
     pytest.fail(f"the settings change nothing: {found}")
 
 
+async def test_inline_values(opened: LanguageClient) -> None:
+    context = types.InlineValueContext(1, between("@%p1", 4))
+    found = await opened.text_document_inline_value_async(types.InlineValueParams(FILE, WHOLE, context))
+    names = [one.variable_name for one in found or () if isinstance(one, types.InlineValueVariableLookup)]
+    assert names == ["%rd1", "%r1", "%r2", "%tid.x", "%p1", "%r2", "%r1", "%p1"]
+
+
 async def test_code_lens(opened: LanguageClient) -> None:
     found = await opened.text_document_code_lens_async(types.CodeLensParams(FILE))
     assert found is not None

@@ -1,4 +1,4 @@
-"""Text between the lines: inlay hints and code lenses."""
+"""Text between the lines: inlay hints, code lenses, and values while debugging."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from ptx_lsp.ide.annotations.code_lenses import Lens, LensSort, code_lenses, title
 from ptx_lsp.ide.annotations.inlay_hints import HintSort, InlayHint, Shown, inlay_hints
+from ptx_lsp.ide.annotations.inline_values import inline_values
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.feature import answer, handler
 from ptx_lsp.server.json import Json, at, text
@@ -46,6 +47,16 @@ def _hint(view: View, found: InlayHint) -> types.InlayHint:
         tooltip=found.tooltip or None,
         padding_left=True,
     )
+
+
+@answer(types.TEXT_DOCUMENT_INLINE_VALUE)
+def on_inline_value(view: View, params: types.InlineValueParams) -> list[types.InlineValue]:
+    """The client asks its debug adapter for the values."""
+    stopped = view.convert.offset(params.context.stopped_location.start)
+    found = inline_values(view.module, view.convert.span(params.range), stopped)
+    return [
+        types.InlineValueVariableLookup(view.convert.range(one.span), True, one.name) for one in found
+    ]
 
 
 @answer(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
