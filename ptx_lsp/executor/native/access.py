@@ -11,6 +11,7 @@ from ptx_lsp.executor.arithmetic.program import DType
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.memory import CONST_WINDOW, Space
 from ptx_lsp.executor.native.ir import (
+    ALL_LANES,
     Code,
     NotLoweredError,
     Value,
@@ -132,6 +133,8 @@ class Accesses:
     def _first(self, values: Value, active: Value) -> Value:
         """The value of the first lane of a mask."""
         code = self._code
+        if active == ALL_LANES:
+            return code.extract(values, 0)
         some, all_lanes, done = (code.name(stem) for stem in ("some", "all", "first"))
         code.branch(code.compare("icmp eq", active, _ALL), all_lanes, some, likely=True)
         code.begin(all_lanes)
@@ -204,31 +207,40 @@ class Accesses:
         """Labels of code for lanes of which each half of the warp accesses the same place, for each half one
         place behind the other, and for all else.
         """
-        code, offsets = self._code, place.offsets
+        code = self._code
         same, close, general, full, other = (
             code.name(stem) for stem in ("same", "close", "general", "full", "other")
         )
-        code.branch(code.compare("icmp eq", place.active, _ALL), full, general, likely=True)
+        if place.active == ALL_LANES:
+            code.jump(full)
+        else:
+            code.branch(code.compare("icmp eq", place.active, _ALL), full, general, likely=True)
         code.begin(full)
-        scalar = element_of(offsets.type)
-        start = code.shuffle(offsets, None, [0] * _HALF + [_HALF] * _HALF)
-        steps = [at * place.size for at in range(_HALF)] * 2
-        along = code.binary("add", start, sequence(steps, scalar))
-        is_close = self._everywhere(code.compare("icmp eq", offsets, along))
+        is_close = self._is_regular(place.offsets, place.size)
         first_close = code.name("is_close")
         code.branch(is_close, first_close, other)
         code.begin(first_close)
         self._check_ends(place, (_HALF - 1) * place.size, close, leave)
         code.begin(other)
-        is_same = self._everywhere(code.compare("icmp eq", offsets, start))
+        is_same = self._is_regular(place.offsets, 0)
         first_same = code.name("is_same")
         code.branch(is_same, first_same, general)
         code.begin(first_same)
         self._check_ends(place, 0, same, leave)
         return same, close, general
 
-    def _everywhere(self, truths: Value) -> Value:
-        return self._code.compare("icmp eq", self._code.bits(truths), _ALL)
+    def _is_regular(self, offsets: Value, step: int) -> Value:
+        """Whether each lane has `step` more than the lane before it in its half of the warp."""
+        code = self._code
+        parts = code.lane_offsets(offsets)
+        if parts is not None:
+            with code.ahead():
+                return self._is_regular(parts.offsets, step)
+        found = code.shuffle(offsets, None, [0] * _HALF + [_HALF] * _HALF)
+        if step:
+            steps = sequence([at * step for at in range(_HALF)] * 2, element_of(offsets.type))
+            found = code.binary("add", found, steps)
+        return code.compare("icmp eq", code.bits(code.compare("icmp eq", offsets, found)), _ALL)
 
     def _check_ends(self, place: Place, span: int, go_on: str, leave: str) -> None:
         """Goes on where both halves are in range, with what comes `span` bytes behind their first, and

@@ -18,9 +18,10 @@ from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.machine.control import Block, Control, Jump, Leave, Nothing, Step, TableJump
 from ptx_lsp.executor.native.access import FIND, Accesses
-from ptx_lsp.executor.native.ir import Code, NotLoweredError, Value, integer
+from ptx_lsp.executor.native.ir import ALL_LANES, Code, NotLoweredError, Value, integer
 from ptx_lsp.executor.native.layout import GONE, Fields
 from ptx_lsp.executor.native.liveness import global_registers
+from ptx_lsp.executor.native.loops import Loop, is_loop
 from ptx_lsp.executor.native.points import Points, is_plain_barrier
 from ptx_lsp.executor.native.steps import Steps
 from ptx_lsp.executor.native.warps import LANES, Turns
@@ -132,10 +133,9 @@ class _Writer(Turns):
         code, block = self.code, self.blocks[number]
         code.begin(f"b{point}")
         mask = code.load("i32", self.mask)
-        fuel = code.binary("sub", code.load("i64", self.fuel), len(block.steps))
-        code.store(fuel, self.fuel)
-        go_on, stop = code.name("fueled"), code.name("stop")
-        code.branch(code.compare("icmp sge", fuel, 0), go_on, stop, likely=True)
+        if is_loop(self.blocks, number):
+            self._loop(point, number, mask)
+        go_on, stop = self._spend(len(block.steps))
         code.begin(stop)
         self._exit_here(mask, point)
         code.begin(go_on)
@@ -184,6 +184,71 @@ class _Writer(Turns):
                 self._exit_here(mask, self.points.exit(number, at))
                 code.begin(go_on)
         self._goto(mask, number + 1)
+
+    def _spend(self, count: int) -> tuple[str, str]:
+        """Labels for where as many instructions are left, and for where they are not."""
+        code = self.code
+        fuel = code.binary("sub", code.load("i64", self.fuel), count)
+        code.store(fuel, self.fuel)
+        go_on, stop = code.name("fueled"), code.name("stop")
+        code.branch(code.compare("icmp sge", fuel, 0), go_on, stop, likely=True)
+        return go_on, stop
+
+    def _loop(self, point: int, number: int, mask: Value) -> None:
+        """A block that jumps to itself, for all lanes of a warp; others go on after it."""
+        code, accesses, steps = self.code, self.accesses, self.steps
+        ahead, general = code.name("ahead"), code.name("general")
+        begun, sites = len(code.lines), accesses.sites
+        code.branch(code.compare("icmp eq", mask, ALL_LANES), ahead, general, likely=True)
+        code.begin(ahead)
+        tried, loop = len(code.lines), Loop(self.blocks[number], steps, self.dtypes)
+        try:
+            while True:
+                loop.enter()
+                with code.loop():
+                    current = self._iteration(loop, point, number)
+                    if loop.is_right(current):
+                        break
+                steps.current = None
+                del code.lines[tried:]
+                accesses.sites = sites
+        except NotLoweredError:
+            del code.lines[begun:]
+            code.jump(general)
+        steps.current = None
+        code.begin(general)
+
+    def _iteration(self, loop: Loop, point: int, number: int) -> dict[int, Value]:
+        """The values of registers at its end."""
+        code, steps = self.code, self.steps
+        head, again, out = (code.name(stem) for stem in ("head", "again", "out"))
+        code.jump(head)
+        code.begin(head)
+        current = loop.begin()
+        *inside, last = self.blocks[number].steps
+        go_on, stop = self._spend(len(inside) + 1)
+
+        def leave(label: str, before: Mapping[int, Value], onto: int) -> None:
+            code.begin(label)
+            loop.leave(before)
+            self._exit_here(ALL_LANES, onto)
+            code.begin(go_on)
+
+        leave(stop, current, point)
+        for at, step in enumerate(inside):
+            before, stop, go_on = current.copy(), code.name("leave"), code.name("step")
+            steps.run(step, ALL_LANES, stop)
+            code.jump(go_on)
+            leave(stop, before, self.points.exit(number, at))
+        taken = steps.taken(last, ALL_LANES)
+        code.branch(code.compare("icmp eq", taken, ALL_LANES), again, out, likely=True)
+        code.begin(again)
+        loop.again(current)
+        code.jump(head)
+        code.begin(out)
+        loop.leave(current)
+        self._part(taken, ALL_LANES, number, number + 1)
+        return current
 
     def _barrier_at(self, number: int, at: int) -> int | None:
         return self.points.barriers.get((number, at))

@@ -5,7 +5,8 @@ A *vector* has an element for each lane of a warp; masks of lanes are integers o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 
 _BITS = 8
 _FLOATS = {2: "half", 4: "float", 8: "double"}
+_LINEAR = ("add", "sub", "mul", "shl")
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
@@ -28,9 +30,21 @@ class Value:
 
     type: str
     text: str
+    each: int | None = None
+    """The integer in each lane of a constant vector."""
 
     def __str__(self) -> str:
         return f"{self.type} {self.text}"
+
+
+@dataclass(frozen=True)
+class LaneOffsets:
+    """A vector as what its first lane has, and how much more each lane has: 0 the first, and the same in all
+    iterations of a loop.
+    """
+
+    first: Value
+    offsets: Value
 
 
 def scalar_type(dtype: DType) -> str:
@@ -60,7 +74,12 @@ def integer(value: int, type: str) -> Value:
     text = ("true" if value else "false") if bits == 1 else str(value)
     if type.startswith("<"):
         text = f"<{', '.join([f'{element_of(type)} {text}'] * _count(type))}>"
+        return Value(type, text, value)
     return Value(type, text)
+
+
+ALL_LANES = integer(-1, f"i{WARP_SIZE}")
+"""The mask of a group to which all lanes of its warp belong."""
 
 
 def sequence(values: Sequence[int], scalar: str) -> Value:
@@ -93,6 +112,9 @@ class Code:
         """The allocations at the beginning of the function."""
         self.declarations: dict[str, str] = {}
         self._count = 0
+        self._widened: dict[str, Value] = {}
+        self._ahead: list[str] | None = None
+        self._offsets: dict[str, LaneOffsets] = {}
 
     def name(self, stem: str) -> str:
         self._count += 1
@@ -120,6 +142,69 @@ class Code:
         self.slots.append(f"  {name} = alloca {type}")
         return Value("ptr", name)
 
+    # -- loops ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def loop(self) -> Generator[None]:
+        """The instructions of a loop: those on lane offsets come before what there is so far."""
+        begun = len(self.lines)
+        self._ahead = ahead = []
+        try:
+            yield
+        finally:
+            self.lines[begun:begun] = ahead
+            self._ahead = None
+            self._offsets.clear()
+
+    @contextmanager
+    def ahead(self) -> Generator[None]:
+        """Instructions before the loop, on what is the same in all of its iterations."""
+        assert self._ahead is not None
+        inside, self.lines, self._ahead = self.lines, self._ahead, None
+        try:
+            yield
+        finally:
+            self._ahead, self.lines = self.lines, inside
+
+    def lane_offsets(self, vector: Value) -> LaneOffsets | None:
+        """Of a vector in a loop, if they are known."""
+        if self._ahead is None:
+            return None
+        if vector.each is None:
+            return self._offsets.get(vector.text)
+        return LaneOffsets(integer(vector.each, element_of(vector.type)), integer(0, vector.type))
+
+    def joined(self, parts: LaneOffsets) -> Value:
+        """The vector that has the lane offsets."""
+        found = self._splat(parts.first)
+        if parts.offsets.each != 0:
+            found = self.emit(found.type, f"add {found}, {parts.offsets.text}")
+        if self._ahead is not None:
+            self._offsets[found.text] = parts
+        return found
+
+    def _linear(self, operation: str, a: Value, b: Value) -> Value | None:
+        """The result of an operation on vectors whose lane offsets are known, if those of the result are."""
+        if operation == "mul" and b.each is None:
+            a, b = b, a
+        one, other = self.lane_offsets(a), self.lane_offsets(b)
+        if one is None or other is None:
+            return None
+        if operation in ("mul", "shl") and b.each is None:
+            return None
+        first = self.emit(one.first.type, f"{operation} {one.first}, {other.first.text}")
+        by = other.offsets if operation in ("add", "sub") else b
+        offsets = self._linear_offsets(operation, one.offsets, by)
+        return self.joined(LaneOffsets(first, offsets))
+
+    def _linear_offsets(self, operation: str, a: Value, b: Value) -> Value:
+        if b.each == 0 and operation != "mul":
+            return a
+        if a.each == 0 and operation != "sub":
+            return b if operation == "add" else a
+        with self.ahead():
+            return self.binary(operation, a, b)
+
     # -- instructions ---------------------------------------------------------------------------
 
     def emit(self, type: str, text: str) -> Value:
@@ -129,6 +214,10 @@ class Code:
 
     def binary(self, operation: str, a: Value, b: Value | int) -> Value:
         other = integer(b, a.type) if isinstance(b, int) else b
+        if self._ahead is not None and operation in _LINEAR and a.type.startswith("<"):
+            found = self._linear(operation, a, other)
+            if found is not None:
+                return found
         return self.emit(a.type, f"{operation} {a}, {other.text}")
 
     def unary(self, operation: str, a: Value) -> Value:
@@ -145,7 +234,21 @@ class Code:
 
     def convert(self, operation: str, a: Value, type: str) -> Value:
         """`zext`, `bitcast` and the like."""
-        return a if a.type == type else self.emit(type, f"{operation} {a} to {type}")
+        if operation == "trunc" and a.text in self._widened and self._widened[a.text].type == type:
+            return self._widened[a.text]
+        parts = self.lane_offsets(a) if operation == "trunc" else None
+        if parts is not None and a.type != type:
+            offsets = integer(0, type)
+            if parts.offsets.each != 0:
+                with self.ahead():
+                    offsets = self.convert("trunc", parts.offsets, type)
+            return self.joined(LaneOffsets(self.convert("trunc", parts.first, element_of(type)), offsets))
+        if a.type == type:
+            return a
+        found = self.emit(type, f"{operation} {a} to {type}")
+        if operation in ("zext", "sext"):
+            self._widened[found.text] = a
+        return found
 
     def call(self, type: str, function: str, *arguments: Value) -> Value:
         self._declare(type, function, arguments)
@@ -169,10 +272,22 @@ class Code:
 
     def extract(self, vector: Value, at: Value | int) -> Value:
         index = integer(at, "i32") if isinstance(at, int) else at
+        parts = self.lane_offsets(vector) if isinstance(at, int) else None
+        if parts is not None:
+            if at == 0 or parts.offsets.each == 0:
+                return parts.first
+            with self.ahead():
+                offset = self.extract(parts.offsets, at)
+            return self.binary("add", parts.first, offset)
         return self.emit(element_of(vector.type), f"extractelement {vector}, {index}")
 
     def splat(self, value: Value, count: int = WARP_SIZE) -> Value:
         """A value in each lane."""
+        if self._ahead is not None and count == WARP_SIZE and value.type[1:].isdigit():
+            return self.joined(LaneOffsets(value, integer(0, vector_of(value.type))))
+        return self._splat(value, count)
+
+    def _splat(self, value: Value, count: int = WARP_SIZE) -> Value:
         type = vector_of(value.type, count)
         one = self.emit(type, f"insertelement {type} poison, {value}, i32 0")
         return self.emit(

@@ -29,6 +29,10 @@ class Steps:
         self.slots: dict[int, Value] = {}
         """The variables of registers."""
         self.written: set[int] = set()
+        self.current: dict[int, Value] | None = None
+        """In a loop (`loops`), the values of registers; the others are in their variables."""
+        self.fixed: Collection[int] = ()
+        """The registers that stay in their variables."""
         self._is_guarded = False
         """Whether the present step leaves some lanes of the group out."""
 
@@ -39,12 +43,18 @@ class Steps:
 
     def read(self, number: int) -> Traced:
         dtype = self._dtypes[number]
-        return Traced(self.code, self.code.load(vector_type(dtype), self.slot(number)), dtype)
+        value = self.current.get(number) if self.current is not None else None
+        if value is None:
+            value = self.code.load(vector_type(dtype), self.slot(number))
+        return Traced(self.code, value, dtype)
 
     def write(self, number: int, value: Value, active: Value) -> None:
         """Gives a register the value in the lanes of a mask."""
         slot = self.slot(number)
         self.written.add(number)
+        if self.current is not None and number not in self.fixed:
+            self.current[number] = value
+            return
         if self._is_guarded or number not in self._temporary:
             before = self.code.load(value.type, slot)
             value = self.code.select(self.code.truths(active), value, before)

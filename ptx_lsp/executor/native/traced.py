@@ -170,6 +170,8 @@ def _shifted(code: Code, dtype: DType, operands: list[Value], operation: str) ->
     """As NumPy shifts by as many bits as there are, or more."""
     a, by = operands
     bits = 8 * dtype.itemsize
+    if by.each is not None and by.each < bits:
+        return code.binary(operation, a, by)
     fits = code.compare("icmp ult", by, bits)
     if operation == "ashr":
         limited = code.select(fits, by, integer(bits - 1, by.type))
