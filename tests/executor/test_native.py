@@ -301,6 +301,91 @@ def test_random_kernels(seed: int) -> None:
     assert left == 0
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_random_loops_of_full_warps(seed: int) -> None:
+    """Loops without branches; lanes access the same address, one after the other, or neither."""
+    choose = np.random.default_rng(seed)
+
+    def pick(*texts: str) -> str:
+        return str(choose.choice(texts))
+
+    def register() -> str:
+        return f"%r{choose.integers(5, 9)}"
+
+    def address() -> str:
+        """In the middle of shared memory, and a few bytes further after each iteration."""
+        return pick("[%r10]", "[%r11]", "[%r12]", "[%r11+128]", "[%r13]")
+
+    lanes = ("%r1", "0", "%r14", "%r15")
+    lines = ["shr.u32 %r14, %r1, 4;", "xor.b32 %r15, %r1, 5;", "mov.u32 %r9, tile;"]
+    lines += [f"mul.lo.u32 %r{one}, %r1, {one};" for one in range(5, 9)]
+    for one in range(10, 14):
+        lines += [f"mad.lo.u32 %r{one}, {pick(*lanes)}, 4, 2048;", f"add.u32 %r{one}, %r{one}, %r9;"]
+    for one in range(32):
+        lines += [f"mad.lo.u32 %r16, %r1, 4, {128 * one};", "add.u32 %r16, %r16, %r9;"]
+        lines.append("st.shared.u32 [%r16], %r4;")
+    lines += [f"mov.u32 %r20, {pick('%r1', '3', '7')};", "and.b32 %r20, %r20, 7;"]
+    lines += ["setp.lt.u32 %p2, %r1, 20;", "loop:"]
+    for _ in range(10):
+        guard = pick("", "", "@%p2 ", "@!%p2 ")
+        step = pick("4", "0", "64", "-4")
+        moving = f"%r{choose.integers(10, 14)}"
+        lines.append(pick(
+            f"{guard}ld.shared.u32 {register()}, {address()};",
+            f"{guard}st.shared.u32 {address()}, {register()};",
+            f"{guard}{pick(*_OPERATIONS)} {register()}, {register()}, {register()};",
+            f"{guard}add.u32 {moving}, {moving}, {step};",
+            f"add.u32 {moving}, {moving}, {step};",
+            f"shl.b32 {register()}, {register()}, {choose.integers(0, 34)};",
+            f"mul.lo.u32 {register()}, {register()}, {choose.integers(0, 5)};",
+            f"setp.lt.u32 %p2, {register()}, {register()};",
+            f"ld.global.u32 {register()}, [%rd5+{4 * choose.integers(0, 9)}];",
+        ))
+    lines += ["sub.s32 %r20, %r20, 1;", "setp.ge.s32 %p3, %r20, 0;", "@%p3 bra loop;"]
+    lines += [f"xor.b32 %r5, %r5, %r{one};" for one in (6, 7, 8, 10, 11, 12, 13)]
+    lines.append("st.global.u32 [%rd4], %r5;")
+    numbers = choose.integers(0, 1 << 32, 160).astype(np.uint32)
+    text = kernel("\n".join(lines), ".shared .align 4 .b8 tile[8192];")
+    _, left = both(text, "k", 2, 32, [np.zeros(160, np.uint32), numbers])
+    assert left == 0
+
+
+@pytest.mark.parametrize(("moved", "access"), [
+    ("add.u32 %r6, %r6, 4;", "ld.shared.u32 %r7, [%r6];"),
+    ("add.u32 %r6, %r6, 4;", "st.shared.u32 [%r6], %r7;"),
+    ("add.u32 %r5, %r5, 4;", "ld.shared.u32 %r7, [%r5];"),
+    ("sub.u32 %r6, %r6, 4;", "ld.shared.u32 %r7, [%r6];"),
+    ("add.u32 %r6, %r6, 2;", "ld.shared.u32 %r7, [%r6];"),
+    ("add.u32 %r8, %r8, 4;", "ld.shared.u32 %r7, [%r8];"),
+    ("add.u64 %rd5, %rd5, 4;", "ld.global.u32 %r7, [%rd5];"),
+    ("add.u64 %rd2, %rd2, 4;", "st.global.u32 [%rd2], %r7;"),
+])
+def test_loops_that_leave_memory(moved: str, access: str) -> None:
+    """The same line and thread, and what the kernel has done until then."""
+    body = f"""
+    mov.u32 %r5, tile;
+    mad.lo.u32 %r6, %r1, 4, %r5;
+    mul.lo.u32 %r8, %r1, 12;
+    mov.u32 %r7, 0;
+    add.u32 %r8, %r5, %r8;
+loop:
+    add.u32 %r9, %r9, 1;
+    st.global.u32 [%rd4], %r9;
+    {access}
+    {moved}
+    bra loop;
+"""
+    text = kernel(body, ".shared .align 4 .b8 tile[1024];")
+    found: list[tuple[str, bytes]] = []
+    modes: tuple[NativeMode, ...] = ("off", "always")
+    for mode in modes:
+        out = np.zeros(64, np.uint32)
+        with pytest.raises(ExecutionError) as caught:
+            launch(text, entry="k", grid=1, block=32, args=[out, np.zeros(64, np.uint32)], native=mode)
+        found.append((str(caught.value), out.tobytes()))
+    assert found[0] == found[1]
+
+
 def test_guarded_results_within_a_block() -> None:
     body = """
     mov.u32 %r5, 7;

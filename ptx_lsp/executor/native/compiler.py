@@ -12,7 +12,7 @@ _SPEED = 2
 
 
 class MachineCode:
-    """Compiled functions of one pointer. Python's lock is free while they run."""
+    """Compiled functions of two pointers. Python's lock is free while they run."""
 
     def __init__(self, text: str) -> None:
         machine = _machine()
@@ -29,12 +29,12 @@ class MachineCode:
         self._engine = llvm.create_mcjit_compiler(module, machine)  # which owns both from now on
         self._engine.finalize_object()
 
-    def function(self, name: str) -> Callable[[int], int]:
+    def function(self, name: str) -> Callable[[int, int], int]:
         """A function, for as long as this object lives."""
         return _Function(self._engine.get_function_address(name))
 
 
-_Function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_Function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def _machine() -> llvm.TargetMachine:

@@ -38,6 +38,8 @@ class NativeSource:
     file: tuple[int, ...]
     results: tuple[int, ...]
     sites: int
+    register_bytes: int
+    """The memory for registers of each warp of a block."""
     is_whole: bool
     """Whether all of the kernel is native code, and no thread waits for another but at barriers."""
     is_parallel: bool
@@ -116,17 +118,17 @@ class _Writer(Turns):
         results = tuple(sorted(self.steps.written))
         places = {number: at for at, number in enumerate(self.file)}
         code = self.code
-        head = [
-            'define i64 @run(ptr %given) "prefer-vector-width"="512" {', "entry:", *code.slots,
-        ]
+        function = "define i64 @run(ptr %given, ptr noalias %registers)"
+        head = [f'{function} "prefer-vector-width"="512" {{', "entry:", *code.slots]
         text = "\n".join([
             *head, *code.lines, "}", FIND, *code.declarations.values(),
             '!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}',
         ])
         given_back = tuple(places[one] for one in results)
+        is_whole = self.is_whole and not any(block.polls for block in self.blocks)
         return NativeSource(
             self.finished(text), self.points, self.file, given_back, self.accesses.sites,
-            self.is_whole and not any(block.polls for block in self.blocks), is_parallel(self.blocks),
+            self.register_bytes, is_whole, is_parallel(self.blocks),
         )
 
     def _block(self, point: int, number: int) -> None:

@@ -28,6 +28,8 @@ SITE = 3
 """Words for each access to global memory, to remember the last buffer: its address, how many offsets an
 access in it may have (0: there is no last buffer), and the pointer to it.
 """
+REGISTER_ALIGNMENT = 256
+"""Of the memory for registers, in bytes: that of the largest vector."""
 NOWHERE = -3
 GONE = -1
 """The position of a lane that has exited, or does not exist. Positions are kept plus 1, so that it is 0."""

@@ -77,24 +77,6 @@ def live_at_starts(blocks: Sequence[Block]) -> list[set[int]] | None:
     return live
 
 
-def written_after(blocks: Sequence[Block], ends: Iterable[int]) -> set[int] | None:
-    """The registers that are given values after the ends of some blocks; None where that is not known."""
-    if any(isinstance(step.action, Enter | Return) for block in blocks for step in block.steps):
-        return None
-    seen: set[int] = set()
-    waiting = [block + 1 for block in ends]
-    found: set[int] = set()
-    while waiting:
-        number = waiting.pop()
-        if number in seen or number >= len(blocks):
-            continue
-        seen.add(number)
-        steps = blocks[number].steps
-        found = found.union(*(writes(step) for step in steps))
-        waiting += successors(steps, number + 1) if steps else [number + 1]
-    return found
-
-
 def global_registers(blocks: Sequence[Block], all_of_them: Iterable[int]) -> set[int]:
     """The registers that live from one block to another."""
     live = live_at_starts(blocks)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ptx_lsp.executor.arithmetic.program import DType
 from ptx_lsp.executor.machine.control import Block, Control, Jump
-from ptx_lsp.executor.native.ir import Code, LaneOffsets, Value, scalar_type
+from ptx_lsp.executor.native.ir import Code, LaneOffsets, Value, scalar_type, vector_of
 from ptx_lsp.executor.native.liveness import reads, writes
 from ptx_lsp.executor.native.steps import Steps
 
@@ -45,7 +45,8 @@ class Loop:
         }
         self._offsets: dict[int, Value] = {}
         self._before: dict[int, Value] = {}
-        self._firsts: dict[int, Value] = {}
+        self._variables: dict[int, Value] = {}
+        """What iterations change: registers, of those with lane offsets the first lane."""
 
     def enter(self) -> None:
         """Ahead of the loop: the lane offsets, and what no iteration changes."""
@@ -56,9 +57,12 @@ class Loop:
             if number in self._regular:
                 first = code.extract(value, 0)
                 self._offsets[number] = code.binary("sub", value, code.splat(first))
-                self._firsts.setdefault(number, code.slot(first.type, "first"))
-                code.store(first, self._firsts[number])
-            if number not in self._written:
+                self._variables[number] = code.slot(first.type, "first")
+                code.store(first, self._variables[number])
+            elif number in self._written:
+                self._variables[number] = code.slot(value.type, "carried")
+                code.store(value, self._variables[number])
+            else:
                 self._before[number] = value
 
     def begin(self) -> dict[int, Value]:
@@ -66,11 +70,14 @@ class Loop:
         code = self._code
         current: dict[int, Value] = {}
         for number in sorted(self._needed - self._fixed):
+            type = scalar_type(self._dtypes[number])
             if number in self._regular:
-                first = code.load(scalar_type(self._dtypes[number]), self._firsts[number])
+                first = code.load(type, self._variables[number])
                 current[number] = code.joined(LaneOffsets(first, self._offsets[number]))
             elif number in self._before:
                 current[number] = self._before[number]
+            else:
+                current[number] = code.load(vector_of(type), self._variables[number])
         self._steps.current, self._steps.fixed = current, self._fixed
         return current
 
@@ -86,11 +93,8 @@ class Loop:
         """At the end of an iteration after which there is another one."""
         code = self._code
         for number in sorted((self._needed & self._written) - self._fixed):
-            parts = code.lane_offsets(current[number])
-            if parts is None or number not in self._regular:
-                code.store(current[number], self._steps.slot(number))
-            else:
-                code.store(parts.first, self._firsts[number])
+            parts = code.lane_offsets(current[number]) if number in self._regular else None
+            code.store(current[number] if parts is None else parts.first, self._variables[number])
 
     def is_right(self, current: Mapping[int, Value]) -> bool:
         """Whether all registers have the lane offsets that they were thought to have. Afterwards those that

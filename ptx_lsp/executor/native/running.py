@@ -20,7 +20,16 @@ from ptx_lsp.executor.machine.memory import SHARED_WINDOW
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.native.compiler import MachineCode
 from ptx_lsp.executor.native.function import NativeSource
-from ptx_lsp.executor.native.layout import BUFFER, ELSEWHERE, FIELDS, FILE, GONE, NOWHERE, SITE
+from ptx_lsp.executor.native.layout import (
+    BUFFER,
+    ELSEWHERE,
+    FIELDS,
+    FILE,
+    GONE,
+    NOWHERE,
+    REGISTER_ALIGNMENT,
+    SITE,
+)
 from ptx_lsp.executor.scheduling.native_turns import Stops
 
 Positions = npt.NDArray[np.int32]
@@ -87,18 +96,20 @@ class NativeCode:
         first: int, last: int,
     ) -> tuple[int, int]:
         """Runs some of the blocks; how many steps they executed, and the local memory in use."""
-        outputs = results.buffers(last - first)
-        table = np.zeros(len(self.source.file), np.int64)
-        for at, array in zip(self.source.results, outputs, strict=True):
+        source, outputs = self.source, results.buffers(last - first)
+        table = np.zeros(len(source.file), np.int64)
+        for at, array in zip(source.results, outputs, strict=True):
             table[at] = _pointer(array) - first * wave.shape[1] * array.dtype.itemsize
-        buffers, sites = _buffers(wave, spaces), np.zeros(SITE * self.source.sites + 1, np.int64)
+        buffers, sites = _buffers(wave, spaces), np.zeros(SITE * source.sites + 1, np.int64)
         own = {
             "first_block": first, "last_block": last, "outputs": _pointer(table),
             "buffers": _pointer(buffers), "buffer_count": buffers.size // BUFFER, "sites": _pointer(sites),
         }
         whole = {**values, **own}
         given = np.array([whole[name] for name in FIELDS], np.int64)
-        self._function(_pointer(given))
+        bytes = wave.shape[1] // WARP_SIZE * source.register_bytes
+        registers = np.empty(bytes + REGISTER_ALIGNMENT, np.uint8)
+        self._function(_pointer(given), _pointer(registers) + -_pointer(registers) % REGISTER_ALIGNMENT)
         done = int(given[_DONE])
         if done < last:
             if values["start"] != NOWHERE:

@@ -28,6 +28,9 @@ class Steps:
         self._temporary = temporary
         self.slots: dict[int, Value] = {}
         """The variables of registers."""
+        self.own = Value("ptr", "null")
+        self.places: Mapping[int, int] = {}
+        """The registers of the warp that are in memory, and at which byte."""
         self.written: set[int] = set()
         self.current: dict[int, Value] | None = None
         """In a loop (`loops`), the values of registers; the others are in their variables."""
@@ -37,6 +40,8 @@ class Steps:
         """Whether the present step leaves some lanes of the group out."""
 
     def slot(self, number: int) -> Value:
+        if number in self.places:
+            return self.code.offset(self.own, self.places[number])
         if number not in self.slots:
             self.slots[number] = self.code.slot(vector_type(self._dtypes[number]), "register")
         return self.slots[number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ptx_lsp.executor.arithmetic.program import BOOL, DType
 from ptx_lsp.executor.decoding.call_stack import Enter, Return, routines_of
@@ -10,12 +10,30 @@ from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.native.access import Accesses
 from ptx_lsp.executor.native.calls import Calls, touched
-from ptx_lsp.executor.native.ir import Code, Value, integer, sequence, vector_of, vector_type
-from ptx_lsp.executor.native.layout import FILE, GONE, NOWHERE, SITE, WORD, Fields
-from ptx_lsp.executor.native.liveness import live_at_starts, reads, writes, written_after
+from ptx_lsp.executor.native.ir import (
+    Code,
+    Value,
+    element_of,
+    integer,
+    sequence,
+    vector_of,
+    vector_type,
+)
+from ptx_lsp.executor.native.layout import (
+    FILE,
+    GONE,
+    NOWHERE,
+    REGISTER_ALIGNMENT,
+    SITE,
+    WORD,
+    Fields,
+)
+from ptx_lsp.executor.native.liveness import live_at_starts, reads, writes
 from ptx_lsp.executor.native.points import Points
 from ptx_lsp.executor.native.steps import Steps
 
+REGISTERS = Value("ptr", "%registers")
+"""The memory for registers of the warps of a block that live from one of its blocks of steps to another."""
 LANES = vector_of("i32")
 """A number for each lane."""
 _WORD_BITS = 64
@@ -23,6 +41,16 @@ _SITES = "SITES"  # how many bytes there are, which is known in the end
 _WARP_FUEL = 1 << 20  # instructions that a warp executes before others do
 MOST_POLLS = 256
 """So often a warp looks at memory before others go on."""
+
+
+def _layout(numbers: set[int], dtypes: Mapping[int, DType]) -> tuple[dict[int, int], int]:
+    """Where the registers of a warp are, the largest first, and how many bytes they take."""
+    places: dict[int, int] = {}
+    size = 0
+    for number in sorted(numbers, key=lambda one: (dtypes[one] == BOOL, -dtypes[one].itemsize, one)):
+        places[number] = size
+        size += WARP_SIZE // 8 if dtypes[number] == BOOL else WARP_SIZE * dtypes[number].itemsize
+    return places, -(-size // REGISTER_ALIGNMENT) * REGISTER_ALIGNMENT
 
 
 class Turns:
@@ -47,11 +75,8 @@ class Turns:
                     used |= touched(step.action)
         self.file = tuple(sorted(used))
         self.temporary = used - global_
-        live = live_at_starts(blocks)
-        onward = [block + 1 for block, _ in points.barriers]
-        self.resumed = used if live is None else {number for block in onward for number in live[block]}
-        """The registers that are read after barriers."""
         self.steps = Steps(code, self.accesses, dtypes, self.temporary)
+        self.steps.places, self.register_bytes = _layout(set(self.file) - self.temporary, dtypes)
         self.calls = Calls(code, self.fields, self.steps, self.accesses, routines_of(blocks))
         bits = -(-len(points.native) // _WORD_BITS) * _WORD_BITS
         self.set_type = f"i{bits}"
@@ -114,14 +139,14 @@ class Turns:
         number = code.binary("mul", code.load("i64", self.block), fields["warps"])
         self.first_lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
         self.accesses.lane = self.first_lane
+        self._enter(code.load("i64", self.warp))
         self.own_positions = code.offset(fields["positions"], code.binary("mul", self.first_lane, 4))
         self._positions()
         positions = code.load(LANES, self.positions)
         alive = code.bits(code.compare("icmp ne", positions, GONE))
         code.branch(code.compare("icmp eq", alive, 0), "next_warp", "load")
         code.begin("load")
-        for number in self.file:
-            self._load(number)
+        self._load_registers()
         for variable in (self.waiting, self.polled):
             code.store(integer(0, self.set_type), variable)
         code.store(integer(len(self.points.native), "i32"), self.lowest)
@@ -201,18 +226,35 @@ class Turns:
         lowest = code.load("i32", self.lowest)
         code.store(code.call("i32", "llvm.umin.i32", lowest, point), self.lowest)
 
+    def _enter(self, warp: Value) -> None:
+        """Registers are those of a warp from now on."""
+        code = self.code
+        self.steps.own = code.offset(REGISTERS, code.binary("mul", warp, self.register_bytes))
+
+    def _load_registers(self) -> None:
+        """At the first turn of a warp: of one that begins, only what may be read before it is written."""
+        code, numbers = self.code, self.steps.places.keys()
+        live = live_at_starts(self.blocks)
+        begins = numbers if live is None else numbers & live[0]
+        is_first = code.compare("icmp eq", code.load("i64", self.passes), 0)
+        code.branch(is_first, "first_turn", "loaded")
+        code.begin("first_turn")
+        at_start = code.compare("icmp eq", self.fields["start"], self.points.of_block(0))
+        code.branch(at_start, "few_inputs", "all_inputs")
+        for label, loaded in ("few_inputs", begins), ("all_inputs", numbers):
+            code.begin(label)
+            for number in sorted(loaded):
+                self._load(number)
+            code.jump("loaded")
+        code.begin("loaded")
+
     def _load(self, number: int) -> None:
-        """Reads a register of the warp: from the results if this is not its first turn."""
-        if number in self.temporary:
-            return
+        """Gives a register the value that it has among the inputs."""
         code, dtype = self.code, self.dtypes[number]
-        place = self.file.index(number)
         slot = self.steps.slot(number)
         type, size = vector_type(dtype), dtype.itemsize
-        kept = "i8" if dtype == BOOL else type.rpartition(" x ")[2].rstrip(">")
-        first, later, one, many, done = (
-            code.name(stem) for stem in ("input", "output", "one", "many", "loaded")
-        )
+        kept = "i8" if dtype == BOOL else element_of(type)
+        one, many, done = (code.name(stem) for stem in ("one", "many", "loaded"))
 
         def settle(value: Value) -> None:
             if dtype == BOOL:
@@ -220,18 +262,7 @@ class Turns:
             code.store(value, slot)
             code.jump(done)
 
-        is_later = code.compare("icmp ne", code.load("i64", self.passes), 0)
-        data = code.load("ptr", code.offset(self.fields["outputs"], WORD * place), WORD)
-        is_result = code.compare("icmp ne", code.convert("ptrtoint", data, "i64"), 0)
-        code.branch(code.binary("and", is_later, is_result), later, first)
-        code.begin(later)
-        if number in self.resumed:
-            settle(code.load(vector_of(kept), self._result(place, size), size))
-        else:
-            code.store(Value(type, "poison"), slot)
-            code.jump(done)
-        code.begin(first)
-        entry = code.offset(self.fields["inputs"], FILE * WORD * place)
+        entry = code.offset(self.fields["inputs"], FILE * WORD * self.file.index(number))
         data = code.load("ptr", entry, WORD)
         between = code.load("i64", code.offset(entry, WORD), WORD)
         along = code.load("i64", code.offset(entry, 2 * WORD), WORD)
@@ -244,20 +275,18 @@ class Turns:
         settle(code.load(vector_of(kept), code.offset(row, lanes), size))
         code.begin(done)
 
-    def _result(self, place: int, size: int) -> Value:
-        """Where the results of the warp are, for one register."""
+    def _save(self, numbers: Collection[int], first_lane: Value) -> None:
+        """Puts registers of a warp where the results are."""
         code = self.code
-        data = code.load("ptr", code.offset(self.fields["outputs"], WORD * place), WORD)
-        return code.offset(data, code.binary("mul", self.first_lane, size))
-
-    def _save(self, numbers: set[int]) -> None:
-        code = self.code
-        for number in sorted(numbers & self.steps.written):
+        for number in sorted(self.steps.written.intersection(numbers)):
             dtype = self.dtypes[number]
             value = code.load(vector_type(dtype), self.steps.slot(number))
             if dtype == BOOL:
                 value = code.convert("zext", value, vector_of("i8"))
-            code.store(value, self._result(self.file.index(number), dtype.itemsize), dtype.itemsize)
+            place = code.offset(self.fields["outputs"], WORD * self.file.index(number))
+            data = code.load("ptr", place, WORD)
+            result = code.offset(data, code.binary("mul", first_lane, dtype.itemsize))
+            code.store(value, result, dtype.itemsize)
 
     def position(self, mask: Value, point: int) -> None:
         code = self.code
@@ -317,7 +346,7 @@ class Turns:
     def end_of_warp(self) -> None:
         code = self.code
         code.begin("save_all")
-        self._save(self.temporary)
+        self._save(self.temporary, self.first_lane)
         code.jump("save_live")
         code.begin("save_live")
         positions = code.load(LANES, self.positions)
@@ -334,16 +363,6 @@ class Turns:
         code.begin("save")
         self._keep(positions)
         code.store(integer(1, "i64"), self.alive)
-        live = set(self.file) - self.temporary
-        found = written_after(self.blocks, [block for block, _ in self.points.barriers])
-        again = live if found is None else live & found
-        is_first = code.compare("icmp eq", code.load("i64", self.passes), 0)
-        code.branch(is_first, "save_first", "save_again")
-        code.begin("save_first")
-        self._save(live - again)
-        code.jump("save_again")
-        code.begin("save_again")
-        self._save(again)
         first, count = len(self.points.native), len(self.points.barriers)
         at_barrier = code.binary("sub", positions, integer(first, LANES))
         come = code.bits(code.compare("icmp ult", at_barrier, count))
@@ -371,7 +390,7 @@ class Turns:
         code.store(executed, self.executed)
         is_free = code.binary("xor", code.load("i1", self.is_blocked), -1)
         ready = code.binary("and", code.load("i1", self.has_come), is_free)
-        code.branch(ready, "release", "next_block")
+        code.branch(ready, "release", "block_over")
         code.begin("release")
         code.store(code.binary("add", code.load("i64", self.passes), 1), self.passes)
         code.store(integer(0, "i64"), self.warp)
@@ -391,6 +410,7 @@ class Turns:
         code.store(code.binary("add", positions, 1), own, 4)
         code.store(code.binary("add", warp, 1), self.warp)
         code.jump("releases")
+        self._save_block()
         code.begin("next_block")
         count = fields.place("alive")
         alive = code.binary("add", code.load("i64", count, WORD), code.load("i64", self.alive))
@@ -400,6 +420,22 @@ class Turns:
         code.store(code.binary("add", code.load("i64", self.block), 1), self.block)
         fuel = code.compare("icmp sgt", code.load("i64", self.total), 0)
         code.branch(fuel, "blocks", "finished")
+
+    def _save_block(self) -> None:
+        """The threads of a block do not go on: their registers are results, if there are any left."""
+        code, warps = self.code, self.fields["warps"]
+        code.begin("block_over")
+        code.store(integer(0, "i64"), self.warp)
+        code.branch(code.compare("icmp ne", code.load("i64", self.alive), 0), "results", "next_block")
+        code.begin("results")
+        warp = code.load("i64", self.warp)
+        code.branch(code.compare("icmp ult", warp, warps), "result", "next_block")
+        code.begin("result")
+        self._enter(warp)
+        number = code.binary("add", code.binary("mul", code.load("i64", self.block), warps), warp)
+        self._save(self.steps.places, code.binary("mul", number, WARP_SIZE))
+        code.store(code.binary("add", warp, 1), self.warp)
+        code.jump("results")
 
     def finished(self, text: str) -> str:
         """The text with what is known in the end."""
