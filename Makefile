@@ -10,7 +10,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              $(wildcard ptx_lsp/*/native/*) $(wildcard analyses/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast parts lint types unit test-vscode grammar bench docs record-gpu clean
+.PHONY: help setup demo test test-fast parts lint types unit test-vscode grammar bench docs dist record-gpu clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -75,6 +75,10 @@ docs: setup ## build the documentation site in build/site
 	$(BIN)/python -m mkdocs build --strict
 	$(BIN)/ptx-lint man > build/ptx-lint.1
 	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
+
+dist: setup ## build the sdist, the wheel and a file that needs no pip, in dist/
+	$(BIN)/python -m pip install --quiet --editable '.[dist]'
+	$(BIN)/python distribution/build.py --self-contained
 
 record-gpu: setup ## run tests/conformance on a CUDA GPU and record the results
 	$(BIN)/python -m tests.executor.conformance.record_gpu

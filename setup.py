@@ -1,16 +1,20 @@
 """Builds the C parser, the other modules in C and the indices of instructions and rules, and puts
-the grammar's queries into its Python package.
+the grammar's queries into its Python package. The same commit gives the same bytes.
 """
 
+import gzip
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from shutil import copyfile
 
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
+HERE = Path(__file__).parent
 GRAMMAR = Path("tree-sitter-ptx")
 SCANNER = Path("ptx_lsp", "syntax", "native")
 CORE = Path("ptx_lsp", "model", "native")
@@ -27,10 +31,14 @@ for name in (
 ):
     sys.modules[name] = ModuleType(name)
     sys.modules[name].__getattr__ = lambda name: type(name, (), {"__init__": lambda self, *given: None})
+from pathlib import Path
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.configuration import rule_index
+from ptx_lsp.prepared import without_times
 table.prepare()
 rule_index.prepare()
+for place in Path(".").rglob("*.prepared"):
+    place.write_bytes(without_times(place.read_bytes()))
 os.makedirs("ptx_lsp/__pycache__", exist_ok=True)
 open("ptx_lsp/__pycache__/modules.prepared", "wb").close()  # runs fill it; uninstalling removes it
 """
@@ -52,42 +60,78 @@ class BuildPy(build_py):
         subprocess.run([sys.executable, "-B", "-c", PREPARE], cwd=self.build_lib, env=kept, check=True)
 
 
+def reproducible_date() -> int:
+    """The time that all files of a package get, in seconds since 1970: `SOURCE_DATE_EPOCH`, the time of the
+    commit, or that of this file, which has it in an unpacked sdist.
+    """
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    if not Path(HERE, ".git").exists():
+        return int(Path(__file__).stat().st_mtime)
+    try:
+        log = ["git", "log", "-1", "--format=%ct"]
+        return int(subprocess.run(log, cwd=HERE, capture_output=True, check=True).stdout)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return int(Path(__file__).stat().st_mtime)
+
+
+class SourceDistribution(sdist):
+    """The same bytes at each build: without the times of this checkout and its owner."""
+
+    def make_archive(
+        self,
+        base_name: str,
+        format: str,
+        root_dir: str | None = None,
+        base_dir: str | None = None,
+        **owner: str | None,
+    ) -> str:
+        if format != "gztar" or root_dir or not base_dir:
+            return super().make_archive(base_name, format, root_dir, base_dir, **owner)
+        name, date = f"{base_name}.tar.gz", int(os.environ["SOURCE_DATE_EPOCH"])
+        with (
+            Path(name).open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=date) as packed,
+            tarfile.open(fileobj=packed, mode="w") as archive,
+        ):
+            for path in sorted(path for path in Path(base_dir).rglob("*") if path.is_file()):
+                member = archive.gettarinfo(path)
+                member.mtime, member.mode = date, 0o755 if member.mode & 0o100 else 0o644
+                member.uid = member.gid = 0
+                member.uname = member.gname = "root"
+                with path.open("rb") as content:
+                    archive.addfile(member, content)
+        return name
+
+
+def extension(name: str, sources: list[Path], folder: Path, *headers: Path) -> Extension:
+    """A module for every Python from 3.11. It depends on the headers in the folder, and on others."""
+    return Extension(
+        name,
+        sources=[str(source) for source in sources],
+        include_dirs=[str(folder)],
+        depends=[str(header) for header in (*folder.rglob("*.h"), *headers)],
+        define_macros=[("Py_LIMITED_API", "0x030B0000")],
+        # debug information names the folder of the build
+        extra_compile_args=["-g0"] if os.name == "posix" else [],
+        py_limited_api=True,
+    )
+
+
+os.umask(0o022)  # wheels have the modes of files
+os.environ["SOURCE_DATE_EPOCH"] = str(reproducible_date())
+PARSER = GRAMMAR / "src"
 setup(
     ext_modules=[
-        Extension(
+        extension(
             "tree_sitter_ptx._binding",
-            sources=[
-                str(PACKAGE / "binding.c"),
-                str(GRAMMAR / "src" / "parser.c"),
-                str(GRAMMAR / "src" / "scanner.c"),
-            ],
-            include_dirs=[str(GRAMMAR / "src")],
-            depends=[str(GRAMMAR / "src" / "tree_sitter" / "parser.h")],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")],
-            py_limited_api=True,
+            [PACKAGE / "binding.c", PARSER / "parser.c", PARSER / "scanner.c"],
+            PARSER,
         ),
-        Extension(
-            "ptx_lsp.syntax._scanner",
-            sources=[str(SCANNER / "scanner.c")],
-            depends=[str(header) for header in SCANNER.glob("*.h")],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")],
-            py_limited_api=True,
-        ),
-        Extension(
-            "ptx_lsp.model._core",
-            sources=[str(CORE / "core.c")],
-            depends=[str(header) for header in (*CORE.glob("*.h"), SCANNER / "nodes.h", SCANNER / "slots.h")],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")],
-            py_limited_api=True,
-        ),
-        Extension(
-            "analyses._flow",
-            sources=[str(FLOW / "flow.c")],
-            depends=[str(header) for header in (*FLOW.glob("*.h"), SCANNER / "slots.h")],
-            define_macros=[("Py_LIMITED_API", "0x030B0000")],
-            py_limited_api=True,
-        ),
+        extension("ptx_lsp.syntax._scanner", [SCANNER / "scanner.c"], SCANNER),
+        extension("ptx_lsp.model._core", [CORE / "core.c"], CORE, SCANNER / "nodes.h", SCANNER / "slots.h"),
+        extension("analyses._flow", [FLOW / "flow.c"], FLOW, SCANNER / "slots.h"),
     ],
-    cmdclass={"build_py": BuildPy},
+    cmdclass={"build_py": BuildPy, "sdist": SourceDistribution},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

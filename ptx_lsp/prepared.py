@@ -52,6 +52,11 @@ read only if a time differs.
 """
 
 
+def without_times(kept: bytes) -> bytes:
+    """The content of such a file for a package: times differ from build to build, and after installing."""
+    return bytes(_HASH) + kept[_HASH:]
+
+
 def modules_in(folder: str) -> list[str]:
     """The source files of a folder, in order."""
     return sorted([os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".py")])

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from ptx_lsp import __version__
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
@@ -16,6 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="ptx-dap",
         description="Debug adapter for PTX: runs kernels without a GPU, forwards and backwards.",
     )
+    parser.add_argument("--version", action="version", version=f"ptx-dap {__version__}")
     parser.add_argument("--tcp", action="store_true", help="serve TCP clients instead of standard input")
     parser.add_argument("--host", default="127.0.0.1", help="the address for --tcp (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="the port for --tcp (default: any free port)")

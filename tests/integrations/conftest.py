@@ -52,7 +52,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def built(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the sdist, and the wheel made from it; nothing is loaded from anywhere."""
-    folder = tmp_path_factory.mktemp("dist")
+    return build(checkout, tmp_path_factory.mktemp("dist"))
+
+
+def build(checkout: Path, folder: Path) -> Path:
     subprocess.run(
         [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(checkout)],
         check=True, capture_output=True, timeout=300,

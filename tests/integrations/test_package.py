@@ -6,20 +6,21 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
+import numpy
 import pytest
 import yaml
 
 from ptx_lsp import __version__
 from tests.cli.conftest import BAD, GOOD
-from tests.integrations.conftest import ROOT
+from tests.integrations.conftest import ROOT, build
 
-SITE = sysconfig.get_paths()["platlib"]
+SITE = str(Path(numpy.__file__).parents[1])
 """Where what we depend on is: installing needs no network then."""
 
 
@@ -43,10 +44,41 @@ def test_contents(built: Path) -> None:
     }
     for part in ("ptx_lsp/py.typed", "ptx_lsp/pytest_plugin.py", "tree_sitter_ptx/queries/highlights.scm"):
         assert part in names
+    assert not [name for name in names if name.endswith((".c", ".h"))]
     with tarfile.open(sdist) as archive:
         packed = [name.partition("/")[2] for name in archive.getnames()]
     for part in ("tree-sitter-ptx/src/parser.c", "tree-sitter-ptx/src/scanner.c", "LICENSE", "setup.py"):
         assert part in packed
+
+
+def test_the_same_commit_gives_the_same_bytes(built: Path, checkout: Path, tmp_path: Path) -> None:
+    """In another folder, later, by somebody with another umask."""
+    run("git", "clone", "--quiet", checkout, tmp_path / "again")
+    previous = os.umask(0o077)
+    try:
+        build(tmp_path / "again", tmp_path / "dist")
+    finally:
+        os.umask(previous)
+    first, second = (
+        {file.name: file.read_bytes() for file in folder.iterdir()} for folder in (built, tmp_path / "dist")
+    )
+    assert sorted(first) == sorted(second)
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc is on Linux")
+def test_the_wheel_runs_with_old_systems(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    out = run(sys.executable, "-m", "auditwheel", "show", wheel)
+    assert re.search(r'tag:\s+"manylinux_2_17_x86_64"', out), out
+
+
+def test_all_includes_each_extra_for_users() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    extras = tomllib.loads(text)["project"]["optional-dependencies"]
+    (everything,) = extras.pop("all")
+    for_others = {"bench", "cluster", "dev", "dist", "train"}  # developers, and clusters
+    assert everything == f"ptx-lsp[{','.join(sorted(extras.keys() - for_others))}]"
 
 
 @pytest.mark.parametrize(
@@ -145,10 +177,10 @@ def test_wheels_are_configured(platform: str, arch: tuple[str, ...], checkout: P
         sys.executable, "-m", "cibuildwheel", "--print-build-identifiers", "--platform", platform, "--archs",
         name, checkout,
     )
-    assert out.split() == [f"cp311-{_TAGS[platform]}_{name.lower()}"]
+    assert out.split() == [f"cp311-{tag}_{name.lower()}" for tag in _TAGS[platform]]
 
 
-_TAGS = {"linux": "manylinux", "macos": "macosx", "windows": "win"}
+_TAGS = {"linux": ["manylinux", "musllinux"], "macos": ["macosx"], "windows": ["win"]}
 
 
 def test_hooks_are_valid() -> None:
