@@ -57,6 +57,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "native",
         "check",
         "launching",
+        "recording",
     ),
     "ptx_lsp.lint": (
         "anchoring diagnostic failures opcode",

@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ptx_lsp.cuda.modules import Kernel
 from ptx_lsp.cuda.results import DriverError, Result
 from ptx_lsp.executor.launching.explore import explore
 from ptx_lsp.executor.launching.launch import LIMIT
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
+from ptx_lsp.executor.launching.recorder import Recorder, run_recorded
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.launch_config import Dimensions
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
@@ -80,6 +82,7 @@ class Launches:
     settings: Settings
     report: Callable[[LaunchReport], None]
     count: int = 0
+    recorder: Recorder | None = None
     _known: set[tuple[str, str, str, int, int, str]] = field(
         default_factory=set[tuple[str, str, str, int, int, str]]
     )
@@ -87,6 +90,8 @@ class Launches:
     def launch(self, kernel: Kernel, shape: LaunchShape, parameters: bytes) -> None:
         """Runs a kernel to its end. Raises DriverError if it fails."""
         self.count += 1
+        if self.recorder is not None:
+            self.recorder.path = kernel.module.name
         error: ExecutionError | None = None
         try:
             findings = self._run(kernel, shape, parameters)
@@ -116,13 +121,16 @@ class Launches:
             )
             module = kernel.module.module
             if settings.seeds:
-                return explore(module, kernel.function, options, settings.seed, settings.seeds)
+                once = partial(PreparedLaunch, module, kernel.function, options)
+                run = partial(explore, module, kernel.function, options, settings.seed, settings.seeds)
+                return run_recorded(self.recorder, once, settings.seed, run, is_repeated=True)
             prepared = PreparedLaunch(module, kernel.function, options, is_fine=settings.seed != 0)
             kernel.prepared[key] = prepared
-        run = prepared.run(Schedule(settings.seed))
-        if run.error is not None:
-            raise run.error
-        return run.findings
+        launch = prepared
+        return run_recorded(
+            self.recorder, lambda: launch, settings.seed,
+            lambda: launch.run(Schedule(settings.seed)).completed(),
+        )
 
     def _is_new(self, kernel: Kernel, one: Finding) -> bool:
         key = kernel.module.text, kernel.name, one.kind, one.line, one.other_line, one.message

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias, cast
 
@@ -15,14 +15,14 @@ from rich.text import Text
 from ptx_lsp.cli.launching.buffers import Output
 from ptx_lsp.cli.launching.expectations import Difference
 from ptx_lsp.cli.launching.request import Request
-from ptx_lsp.executor import ExecutionError, Finding, Lane
+from ptx_lsp.executor import ExecutionError, Finding
 from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
 from ptx_lsp.executor.instrumentation.trace import Event, Trace
-from ptx_lsp.executor.launching.finding_text import finding_lines, of_error
+from ptx_lsp.executor.launching.finding_text import finding_json, finding_lines, of_error
 from ptx_lsp.lint.results.style import at_line_start
 
 Json: TypeAlias = (
-    "str | int | float | bool | Sequence[Json] | dict[str, Json] | None"
+    "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 )
 
 
@@ -79,8 +79,8 @@ def as_json(launched: Launched) -> Json:
         "block": list(request.block),
         "cluster": list(request.cluster) or None,
         "status": "failed" if error is not None else "done",
-        "error": None if error is None else _finding_json(of_error(error)),
-        "findings": [_finding_json(one) for one in launched.findings],
+        "error": None if error is None else finding_json(of_error(error)),
+        "findings": [finding_json(one) for one in launched.findings],
         "console": launched.console,
         "outputs": [_output_json(one) for one in launched.outputs] if error is None else [],
     }
@@ -94,21 +94,6 @@ def as_json(launched: Launched) -> Json:
             "dropped": launched.trace.dropped,
         }
     return result
-
-
-# -- findings -----------------------------------------------------------------------------------
-
-
-def _finding_json(finding: Finding) -> Json:
-    fields = cast("dict[str, Json]", asdict(finding))
-    fields["severity"] = finding.severity
-    fields["lanes"] = [_lane(lane) for lane in finding.lanes]
-    fields["other_lane"] = None if finding.other_lane is None else _lane(finding.other_lane)
-    return fields
-
-
-def _lane(lane: Lane) -> Json:
-    return {"block": list(lane.block), "thread": list(lane.thread)}
 
 
 # -- buffers ------------------------------------------------------------------------------------

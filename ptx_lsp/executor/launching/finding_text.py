@@ -1,10 +1,15 @@
-"""Findings and errors of launches as lines of text."""
+"""Findings and errors of launches as lines of text, and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TypeAlias, cast
 
-from ptx_lsp.executor.machine.errors import ExecutionError, Finding
+from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
+
+FindingValue: TypeAlias = "str | int | dict[str, list[int]] | list[dict[str, list[int]]] | None"
+"""A field of a finding in JSON."""
 
 
 def finding_lines(finding: Finding, path: str) -> Iterator[str]:
@@ -26,3 +31,16 @@ def of_error(error: ExecutionError) -> Finding:
     message = str(error).removeprefix(f"line {error.line}: ")
     source = error.findings[-1].source if error.findings else ""
     return Finding(error.kind, message, error.line, source, error.lanes, len(error.lanes))
+
+
+def finding_json(finding: Finding) -> dict[str, FindingValue]:
+    """A finding as a JSON object."""
+    fields = cast("dict[str, FindingValue]", asdict(finding))
+    fields["severity"] = finding.severity
+    fields["lanes"] = [_lane(lane) for lane in finding.lanes]
+    fields["other_lane"] = None if finding.other_lane is None else _lane(finding.other_lane)
+    return fields
+
+
+def _lane(lane: Lane) -> dict[str, list[int]]:
+    return {"block": list(lane.block), "thread": list(lane.thread)}

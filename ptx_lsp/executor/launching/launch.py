@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from ptx_lsp.containers.error import ContainerError
@@ -12,6 +12,7 @@ from ptx_lsp.containers.registry import read_address
 from ptx_lsp.executor.launching.explore import explore
 from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
+from ptx_lsp.executor.launching.recorder import Recorder, run_recorded
 from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.observer import Observer
@@ -50,6 +51,7 @@ def launch(
     device: str | None = None,
     registers: int = 0,
     cooperative: bool | None = None,
+    recorder: Recorder | None = None,
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path, which may be that of a member of a
     container: `libfoo.so!3:sm_90`.
@@ -75,10 +77,11 @@ def launch(
     `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included.
 
     `progress` is called periodically with the number of finished blocks, of all blocks, and of executed
-    instructions, `console` with what threads print, which by default goes to the standard output. With
-    `check`, the findings are returned, without duplicates in the order in which they occurred; with `benign`,
-    also notes on unordered writes of equal values. If the kernel fails, the ExecutionError has them, with the
-    failure last.
+    instructions, `console` with what threads print, which by default goes to the standard output. A
+    `recorder` such as `RecordingFile("x.ptxrec")` keeps the launch, to be debugged later. With `check`, the
+    findings are returned, without duplicates in the order in which they occurred; with `benign`, also notes
+    on unordered writes of equal values. If the kernel fails, the ExecutionError has them, with the failure
+    last.
     """
     if shared_bytes < 0:
         raise ExecutionError(f"cannot allocate {shared_bytes} bytes of shared memory", "launch")
@@ -92,12 +95,11 @@ def launch(
         grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or benign or seeds > 0,
         weak, benign, observers, progress, bind or {}, console, device, registers, cooperative, native=native,
     )
+    prepared = cache(partial(PreparedLaunch, module, kernel, options, is_fine=seed != 0))
     if seeds:
-        return explore(module, kernel, options, seed, seeds, jobs)
-    run = PreparedLaunch(module, kernel, options, is_fine=seed != 0).run(Schedule(seed))
-    if run.error is not None:
-        raise run.error
-    return run.findings
+        run = partial(explore, module, kernel, options, seed, seeds, jobs)
+        return run_recorded(recorder, prepared, seed, run, is_repeated=True)
+    return run_recorded(recorder, prepared, seed, lambda: prepared().run(Schedule(seed)).completed())
 
 
 def _text(source: str | Path) -> str:

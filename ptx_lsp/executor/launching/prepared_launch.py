@@ -75,6 +75,12 @@ class Run:
     findings: tuple[Finding, ...]
     error: ExecutionError | None
 
+    def completed(self) -> tuple[Finding, ...]:
+        """The findings. Raises the error."""
+        if self.error is not None:
+            raise self.error
+        return self.findings
+
 
 class PreparedLaunch:
     """A launch that can be run. Memory is as the last run left it, until `restore`."""
@@ -83,17 +89,21 @@ class PreparedLaunch:
         self, module: Module, kernel: Function, options: LaunchOptions, *, is_fine: bool = False
     ) -> None:
         """`is_fine`: threads may be interrupted before each access to memory (`decode`)."""
-        self._kernel, self._options = kernel, options
+        self.module, self.kernel, self._options = module, kernel, options
         self.progress = options.progress
         self._deadline = time.monotonic() + options.seconds
         resident = options.resident or Resident(Memory(is_narrow=module.stated_address_size != 64))
         self._memory = memory = resident.memory
         self._image = ModuleMemory(module, kernel, resident, options.shared_bytes)
         self._observers = Observers(()) if options.check or options.observers else None
-        opaque = bound(kernel, self._image, options.bind)
+        self.opaque = opaque = bound(kernel, self._image, options.bind) | resident.opaque
+        """Textures, samplers and surfaces by their handles."""
         given = options.parameters
         if given is None:
             given = parameters(kernel, self._image, memory, opaque, options.args)
+        elif len(given) != self._image.parameter_bytes:
+            message = f"the parameters have {len(given)} bytes, not {self._image.parameter_bytes}"
+            raise ExecutionError(message, "launch")
         self._parameters = np.frombuffer(bytearray(given), np.uint8)
         self._spaces = spaces = Spaces(memory, self._parameters.view(), self._observers)
         spaces.opaque = opaque
@@ -103,14 +113,15 @@ class PreparedLaunch:
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
         self.shape = self._shape()
         if self._is_cooperative and _WORKSPACE & self._frame.specials.keys():
-            self.shape = replace(self.shape, workspace=_workspace(memory))
+            self.shape = replace(self.shape, workspace=resident.workspace or _workspace(memory))
         check_available(options.native)
         self._native = HotKernel(
             kernel, (is_fine, *self._image.addresses.values()), self.blocks, self._frame.dtypes, spaces,
             options.native,
         )
         self._usages: Usages | None = None
-        self._surfaces = [bytes_of(one.array) for one in opaque.values() if isinstance(one, Surface)]
+        surfaces = [one for _, one in sorted(opaque.items()) if isinstance(one, Surface)]
+        self._surfaces = [bytes_of(one.array) for one in surfaces]
         self.saved: list[tuple[Bytes, Bytes]] = []
         """All that a run may write, with copies of the contents before."""
 
@@ -126,10 +137,15 @@ class PreparedLaunch:
         self.shape = replace(self._shape(), workspace=self.shape.workspace)
         self._parameters[:] = np.frombuffer(given, np.uint8)
 
+    @property
+    def image(self) -> ModuleMemory:
+        """The addresses of the variables."""
+        return self._image
+
     def _shape(self) -> LaunchConfig:
         options = self._options
         return launch_config_of(
-            self._kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes,
+            self.kernel, self._image, options.grid, options.block, options.cluster, options.shared_bytes,
             device=options.device, registers=options.registers, is_cooperative=self._is_cooperative,
         )
 
@@ -138,6 +154,10 @@ class PreparedLaunch:
         """As the launch says, or else as the kernel needs it."""
         wanted = self._options.cooperative
         return bool(_WORKSPACE & self._frame.specials.keys()) if wanted is None else wanted
+
+    @property
+    def options(self) -> LaunchOptions:
+        return self._options
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -171,7 +191,7 @@ class PreparedLaunch:
         return self._memory.allocations
 
     def written(self) -> list[Bytes]:
-        """All arrays that a run may write."""
+        """All arrays that a run may write: buffers and surfaces, each in the order of their addresses."""
         return [*(one.data for one in self._memory.buffers if one.data.flags.writeable), *self._surfaces]
 
     def save(self) -> None:

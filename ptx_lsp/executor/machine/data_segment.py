@@ -13,6 +13,7 @@ from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.locals import Locals, Placed, aligned, occupied
 from ptx_lsp.executor.machine.memory import CONST_WINDOW, Bytes, Memory
 from ptx_lsp.executor.machine.operands import FLOATS
+from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import alignment_bytes, dimensions
@@ -29,10 +30,15 @@ _FUNCTIONS = 0x4000_0000_0000
 class Resident:
     """Memory that stays from one launch to the next, and the addresses that variables of a module have in it,
     by `id(declarator)`.
+
+    `opaque` has textures, samplers and surfaces by their handles, and `workspace` is the address of the
+    workspace of cooperative launches, 0 if a launch gets a new one.
     """
 
     memory: Memory
     variables: dict[int, int] = field(default_factory=dict[int, int])
+    opaque: dict[int, Opaque] = field(default_factory=dict[int, Opaque])
+    workspace: int = 0
 
 
 class ModuleMemory:
@@ -43,7 +49,7 @@ class ModuleMemory:
         self._placed: list[Placed] = []
         self._place_functions(module)
         self._place_global(module, kernel, resident)
-        shared = [v for v in _variables(module, kernel) if v.space == ".shared"]
+        shared = [v for v in variables_of(module, kernel) if v.space == ".shared"]
         self.shared_bytes = self._place([v for v in shared if not _is_dynamic(v)])
         for variable in shared:
             if _is_dynamic(variable):
@@ -102,7 +108,7 @@ class ModuleMemory:
     def _place_global(self, module: Module, kernel: Function, resident: Resident) -> None:
         memory, placed = resident.memory, list[tuple[Variable, Bytes]]()
         self.addresses |= resident.variables
-        for variable in _variables(module, kernel):
+        for variable in variables_of(module, kernel):
             size = occupied(variable)
             if id(variable.declarator) in resident.variables:
                 continue
@@ -176,7 +182,7 @@ def _zeros(variable: Variable, size: int) -> Bytes:
         raise ExecutionError(message, "launch") from error
 
 
-def _variables(module: Module, kernel: Function) -> list[Variable]:
+def variables_of(module: Module, kernel: Function) -> list[Variable]:
     """Those of the kernel's body and of all functions, then those of the module."""
     functions = [kernel, *(f for f in module.functions if not f.is_kernel)]
     inner = [variable for function in functions for variable in function.body.variables]

@@ -28,6 +28,19 @@ class Heap:
         self._index: tuple[Words, Words] | None = None
         """Where allocations begin and end, in order; None after a change."""
 
+    @property
+    def state(self) -> tuple[int, int, dict[int, int], dict[int, int]]:
+        """Its size, the bytes that were ever used, and by address those of allocations and of freed memory.
+        """
+        return self._size, self._used, self._live, self._freed
+
+    @classmethod
+    def of(cls, base: int, size: int, used: int, live: dict[int, int], freed: dict[int, int]) -> Heap:
+        """The heap with a `state`."""
+        found = cls(base, size)
+        found._used, found._live, found._freed = used, live, freed
+        return found
+
     def reset(self) -> None:
         """Nothing is allocated."""
         self._used = 0

@@ -9,6 +9,7 @@ of the block of rank r in its cluster lies from (r + 1) << 24 on.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Literal
@@ -56,6 +57,26 @@ class Memory:
         self._ends = {base: base for base in (LOW_BASE, CONST_WINDOW, GLOBAL_BASE)}
         self.replicas: list[list[int]] = []
         """For each multimem address where its memory begins in each GPU, see `multimem_memory.py`."""
+
+    @classmethod
+    def of(
+        cls, buffers: Iterable[Buffer], ends: Sequence[int], heap: Heap | None, *, is_narrow: bool
+    ) -> Memory:
+        """The memory with these buffers, sorted by their addresses, and the properties of another one."""
+        found = cls(is_narrow=is_narrow)
+        found._buffers = list(buffers)
+        found._ends = dict(zip(found._ends, ends, strict=True))
+        found._heap = heap
+        return found
+
+    @property
+    def is_narrow(self) -> bool:
+        return self._is_narrow
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The next free address of each region: with 32 bits, constant, global."""
+        return tuple(self._ends.values())
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
