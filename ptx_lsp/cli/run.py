@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ptx_lsp.cli.launching.request import Request
     from ptx_lsp.cli.launching.run_report import Launched
     from ptx_lsp.executor.instrumentation.trace import Trace
+    from ptx_lsp.executor.recording.recorder import RecordingFile
 
 DONE, FAILED, TROUBLE = 0, 1, 2
 """The exit statuses: the kernel ran; it failed; the command line or a file is invalid."""
@@ -29,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         from ptx_lsp.cli.launching.request import requests
         from ptx_lsp.executor.launching.specs import SpecError
+        from ptx_lsp.executor.recording.fields import RecordingError
     except ImportError as error:
         from ptx_lsp.unbuilt import report_unbuilt
 
@@ -38,9 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_program(options)
     try:
-        launched = [_launched(one, options) for one in requests(options)]
+        recorder = _recorder(options)
+        launched = [_launched(one, options, recorder) for one in requests(options)]
         _report(launched, options)
-    except (SpecError, OSError) as error:
+    except (SpecError, RecordingError, OSError) as error:
         from ptx_lsp.lint.results.style import printable
 
         print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
@@ -53,7 +56,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return max((_status(one) for one in launched), default=DONE)
 
 
-def _launched(request: Request, options: Options) -> Launched:
+def _recorder(options: Options) -> RecordingFile | None:
+    if options.record is None:
+        return None
+    from ptx_lsp.executor.recording.recorder import RecordingFile
+
+    return RecordingFile(options.record)
+
+
+def _launched(request: Request, options: Options, recorder: RecordingFile | None) -> Launched:
     from ptx_lsp.cli.launching.buffers import argument, bindings, outputs, save
     from ptx_lsp.cli.launching.expectations import differences, expectations
     from ptx_lsp.cli.launching.measured import measured_registers
@@ -73,6 +84,8 @@ def _launched(request: Request, options: Options) -> Launched:
     observers: list[Observer] = [one for one in (trace, profile) if one is not None]
     printed: list[str] = []
     registers = 0 if options.ptxas is None else measured_registers(request, options.ptxas)
+    if recorder is not None:
+        recorder.path = request.path
     try:
         with progress(request.entry, options) as advance:
             findings = launch(
@@ -84,6 +97,7 @@ def _launched(request: Request, options: Options) -> Launched:
                 seconds=float("inf") if request.seconds is None else request.seconds,
                 observers=observers, progress=advance, bind=bind, native=options.native,
                 device=request.device, cooperative=request.cooperative, registers=registers,
+                recorder=recorder,
                 console=printed.append if options.format == "json" else to_standard_output,
             )
     except ExecutionError as error:

@@ -14,6 +14,10 @@ from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.cuda import LaunchReport, Settings, install, print_report
 from ptx_lsp.executor.launching.launch import LIMIT
 from ptx_lsp.executor.launching.specs import SpecError
+from ptx_lsp.executor.recording.archive import write_recording
+from ptx_lsp.executor.recording.fields import RecordingError
+from ptx_lsp.executor.recording.recorded_launch import RecordedLaunch
+from ptx_lsp.executor.recording.recorder import LaunchKeeper
 from ptx_lsp.isa.device_limits import limits_of
 from ptx_lsp.lint.results.style import printable
 
@@ -34,6 +38,8 @@ def run_program(options: Options) -> int:
     An exception of the program is reported as `python` does; SystemExit and KeyboardInterrupt are raised.
     """
     is_bad = False
+    keeper = LaunchKeeper() if options.record is not None else None
+    file = Path(options.record or "").absolute()
 
     def report(launch: LaunchReport) -> None:
         nonlocal is_bad
@@ -42,7 +48,10 @@ def run_program(options: Options) -> int:
 
     try:
         program, *arguments = _program(options)
+        if keeper is not None and not file.parent.is_dir():
+            raise SpecError(f"`--record {options.record}`: there is no folder `{file.parent}`")
         driver = install(_settings(options), report)
+        driver.launches.recorder = keeper
     except (SpecError, OSError, RuntimeError) as error:
         print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
         return 2
@@ -57,7 +66,16 @@ def run_program(options: Options) -> int:
     finally:
         if not driver.launches.count:
             print("ptx-run: note: the program has launched no CUDA kernel", file=sys.stderr)
+        if keeper is not None and keeper.kept is not None:
+            _write(keeper.kept, file)
     return int(is_bad)
+
+
+def _write(recorded: RecordedLaunch, file: Path) -> None:
+    try:
+        write_recording(recorded, file)
+    except (RecordingError, OSError) as error:
+        print(f"ptx-run: error: `--record`: {printable(str(error))}", file=sys.stderr)
 
 
 def _settings(options: Options) -> Settings:

@@ -72,6 +72,7 @@ class Options(argparse.Namespace):
     quiet: bool
     python: list[str] | None
     save_ptx: str | None
+    record: str | None
 
 
 def parse(argv: Sequence[str] | None) -> Options:
@@ -206,6 +207,11 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--profile", action="store_true",
         help="report executed instructions by line and opcode, with divergence, memory transactions and "
         "bank conflicts",
+    )
+    group.add_argument(
+        "--record", metavar="FILE.ptxrec",
+        help="write the launch with all its inputs to FILE, to be debugged elsewhere: of several the first "
+        "that fails or has findings, else the last",
     )
     group.add_argument(
         "--trace", nargs="?", type=_count, const=1000, metavar="EVENTS",

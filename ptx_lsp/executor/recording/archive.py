@@ -139,4 +139,4 @@ class _Contents:
 
 
 def _encoded(value: Json) -> bytes:
-    return json.dumps(value, allow_nan=False, indent=1).encode()
+    return json.dumps(value, allow_nan=False).encode()

@@ -85,9 +85,9 @@ class Fields:
 
     def list(self, key: str) -> list[object]:
         found = self._given.get(key)
-        if not isinstance(found, list):
+        if not isinstance(found, list | tuple):
             raise _damaged(key, "a list")
-        return cast("list[object]", found)
+        return list(cast("Sequence[object]", found))
 
     def inner(self, key: str) -> Fields:
         return Fields(self._given.get(key), key)

@@ -8,12 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from ptx_lsp.executor.launching.prepared_launch import PreparedLaunch
+from ptx_lsp.executor.machine.console import Console, to_standard_output
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.recording.archive import add_outcome, write_recording
 from ptx_lsp.executor.recording.outcome import Outcome, outcome_of
 from ptx_lsp.executor.recording.recorded_launch import RecordedLaunch, record_launch
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.model.module import Module
 
 Report = Callable[[Sequence[Finding]], None]
+
+
+def replayed(recorded: RecordedLaunch, console: Console = to_standard_output) -> Outcome:
+    """Repeats a launch. Raises RecordingError if it is impossible."""
+    launch = recorded.prepared(Module.parse(recorded.text), None, console)
+    run = launch.run(Schedule(recorded.seed))
+    return outcome_of(launch, recorded.seed, run.findings, run.error)
 
 
 class LaunchKeeper:
