@@ -1,4 +1,4 @@
-"""What keeps a launch, so that it can be repeated later."""
+"""Keeps a launch, so that it can be repeated later."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Recorder(Protocol):
     """Keeps launches."""
 
     path: str
-    """What the PTX of the next launches is called."""
+    """The name of the PTX of the next launches."""
 
     def record(
         self, launch: PreparedLaunch, seed: int, *, is_repeated: bool

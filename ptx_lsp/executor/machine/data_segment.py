@@ -183,7 +183,7 @@ def _zeros(variable: Variable, size: int) -> Bytes:
 
 
 def variables_of(module: Module, kernel: Function) -> list[Variable]:
-    """Those of the kernel's body and of all functions, then those of the module."""
+    """The variables of the kernel's body and of all functions, then those of the module."""
     functions = [kernel, *(f for f in module.functions if not f.is_kernel)]
     inner = [variable for function in functions for variable in function.body.variables]
     return [*inner, *(v for v in module.variables if isinstance(v, Variable))]

@@ -67,7 +67,7 @@ _PLACED = (".global", ".const", ".tex")
 
 
 def resident(image: MemoryImage, module: Module, kernel: Function) -> Resident:
-    """That memory for another run. Raises RecordingError if the layout is impossible."""
+    """Creates that memory for another run. Raises RecordingError if the layout is impossible."""
     fields = Fields(image.layout, "memory")
     blocks = [np.frombuffer(bytearray(one), np.uint8) for one in image.blocks]
     buffers = [_buffer(one, blocks) for one in fields.each("buffers")]

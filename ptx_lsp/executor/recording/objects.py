@@ -36,7 +36,7 @@ def arrays_of(value: Opaque) -> list[Bytes]:
 
 
 def object_json(value: Opaque, places: Iterator[tuple[int, int]]) -> dict[str, Json]:
-    """What describes an object; `places` has for each of its arrays the block and the offset there."""
+    """Describes an object; `places` has for each of its arrays the block and the offset there."""
     if isinstance(value, Sampler):
         return {"kind": "sampler", "sampler": _sampler_json(value)}
     images = [_image_json(one, next(places)) for one in _images(value)]

@@ -32,7 +32,7 @@ class LaunchKeeper:
     def __init__(self) -> None:
         self.kept: RecordedLaunch | None = None
         self.path = ""
-        """What the PTX of the next launches is called."""
+        """The name of the PTX of the next launches."""
         self._is_final = False
 
     @contextmanager
