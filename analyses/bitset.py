@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import Final
 
 from analyses._flow import bit_members, bit_sets
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 EMPTY: Final = frozenset[int]()
 """Python allocates 216 bytes for each empty set, and most sets of small blocks are empty."""

@@ -16,9 +16,12 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Final, TypeAlias, cast
 
 import ptx_lsp
+from ptx_lsp.static_typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _FORMAT: Final = (2, sys.version, sys.flags.optimize)
 _LENGTH: Final = 3

@@ -11,9 +11,12 @@ import re
 import sys
 from _thread import allocate_lock  # `threading` is slow to import
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from ptx_lsp.process_tables import process_table
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 LONGEST_NAME: Final = 8_192
 """Longer names stay mangled."""

@@ -23,11 +23,11 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from itertools import chain
 from operator import is_not
-from typing import Generic, TypeVar, cast
 
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import DIRECTIVE_FACTS, INCREMENTAL_FACTS, TEXT_FACTS, Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import Generic, TypeVar, cast
 from ptx_lsp.syntax import nodes
 
 _K = TypeVar("_K")

@@ -4,8 +4,10 @@ module, and most serve only what has mistakes.
 
 from __future__ import annotations
 
-import re
-from typing import AnyStr, Generic, cast
+from ptx_lsp.static_typing import TYPE_CHECKING, AnyStr, Generic, cast
+
+if TYPE_CHECKING:
+    import re
 
 
 def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
@@ -19,6 +21,8 @@ class _Pattern(Generic[AnyStr]):
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
+        import re
+
         found: object = getattr(re.compile(self._text, self._flags), name)
         setattr(self, name, found)  # found there from now on
         return found

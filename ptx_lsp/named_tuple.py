@@ -4,7 +4,7 @@ constructor per class. A run of the command creates some two hundred such classe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NamedTuple

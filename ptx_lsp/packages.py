@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
-from typing import TypeVar
+
+from ptx_lsp.static_typing import TypeVar
 
 _T = TypeVar("_T")
 

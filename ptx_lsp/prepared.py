@@ -12,7 +12,11 @@ import sys
 from _imp import source_hash  # `importlib.util` has it too, but is slow to import
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final
+
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 def prepared(

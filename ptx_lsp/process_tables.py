@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+
+from ptx_lsp.static_typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")

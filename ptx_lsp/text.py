@@ -11,9 +11,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
-from typing import Literal
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import Literal
 
 ColumnUnit = Literal["utf-8", "utf-16", "utf-32"]
 

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LAYERS: dict[str, tuple[str, ...]] = {
     "": (
+        "ptx_lsp.static_typing",
         (
             "ptx_lsp.code_cache ptx_lsp.lazy_pattern ptx_lsp.named_tuple ptx_lsp.packages ptx_lsp.parallel "
             "ptx_lsp.prepared ptx_lsp.process_tables ptx_lsp.unbuilt"

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import Literal
 
 from analyses.control_flow.cfg import Cfg, cfg
 from analyses.instructions.opcode_index import instructions_matching
@@ -22,6 +21,7 @@ from analyses.instructions.uses_and_defs import FunctionInstructions, Instructio
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import Literal
 
 OperationKind = Literal["copy", "bulk group", "bulk barrier", "wgmma"]
 MissingStep = Literal["fence", "commit", "wait"]

@@ -21,7 +21,6 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; ptxas 13.5 
 from __future__ import annotations
 
 from collections import deque
-from typing import Literal
 
 from analyses.control_flow.cfg import BasicBlock, cfg
 from analyses.instructions.opcode_index import instructions_matching
@@ -30,6 +29,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import Literal
 from ptx_lsp.syntax import nodes
 
 Access = Literal["read", "write", "write of A", "exit"]

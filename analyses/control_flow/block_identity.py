@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TypeVar, cast
 
 from analyses.control_flow.cfg import BasicBlock, cfg
 from analyses.instructions.register_index import RegisterIndex
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.static_typing import TypeVar, cast
 
 _T = TypeVar("_T")
 

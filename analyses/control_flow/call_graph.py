@@ -10,12 +10,14 @@ None of this is cached: it depends on other functions too.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import module_of
 from ptx_lsp.model.symbols import FunctionName
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class CallGraphNode:

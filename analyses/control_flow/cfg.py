@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from typing import Final
 
 from analyses._flow import BlockGraph, reverse_postorder
 from analyses.control_flow.label_positions import NO_LABELS, LabelPositions
@@ -30,7 +29,11 @@ from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.instructions.wakes import InstructionWake, waking
 from ptx_lsp.model.symbols import FunctionName, Label, Prototype, TargetTable
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _EDGES_ANYWAY, _EDGES_OF_EACH = 10_000, 32
 

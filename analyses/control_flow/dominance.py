@@ -19,8 +19,6 @@ Related Problems", 2005). Its cost is almost linear in the size of any graph.
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
-
 from analyses._flow import (
     control_dependences,
     dominance_frontiers,
@@ -33,6 +31,10 @@ from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _T = TypeVar("_T")
 _VISITS_ANYWAY, _VISITS_OF_EACH = 50_000, 32

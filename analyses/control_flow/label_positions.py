@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
 
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Label
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class LabelPositions:

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses._flow import BlockSummary
 from analyses.bitset import BitIndex
 from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
@@ -22,6 +20,10 @@ from analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class AmbiguousRegisters:

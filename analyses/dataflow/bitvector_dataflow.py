@@ -10,13 +10,16 @@ vectors.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import Final
 
 from analyses._flow import live_at_starts
 from analyses.bitset import BitIndex
 from analyses.control_flow.cfg import Graph
 from ptx_lsp.facts import GenerationalCache
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _SPARE: Final = 64
 

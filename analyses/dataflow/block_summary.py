@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses._flow import BlockSummary, block_summary
 from analyses.control_flow.block_identity import block_fact
 from analyses.instructions.uses_and_defs import FunctionInstructions
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 def reads_and_writes_alike(one: BlockSummary, other: BlockSummary) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final
 
 from analyses import _flow
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 NEVER: Final = -1
 SEVERAL: Final = -2

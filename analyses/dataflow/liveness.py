@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from heapq import heappop, heappush
-from typing import Final, TypeAlias
 
 from analyses._flow import BlockSummary
 from analyses.bitset import EMPTY, BitIndex
@@ -25,6 +24,10 @@ from analyses.dataflow.block_summary import block_summaries
 from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 LiveAtEnd: TypeAlias = tuple[frozenset[int], tuple[tuple[int, int], ...]]
 

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses._flow import BlockSummary
 from analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from analyses.control_flow.dominance import dominance, visit_limit
@@ -17,6 +15,10 @@ from analyses.dataflow.ambiguous_registers import (
 from analyses.dataflow.block_summary import block_summaries
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _VISITS_OF_STEP: Final = 4
 

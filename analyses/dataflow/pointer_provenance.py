@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 from itertools import chain
-from typing import Final
 
 from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
@@ -28,7 +27,11 @@ from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, wakes_of
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _SPACES: Final = ("global", "shared", "local", "const")
 _NAMED: Final = frozenset({*_SPACES, "param"})

@@ -20,8 +20,6 @@ walk over the dominator tree.
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses._flow import BlockSummary, InstructionValues, defining_instructions, number_values
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.control_flow.cfg import Cfg, cfg
@@ -32,6 +30,10 @@ from analyses.instructions.uses_and_defs import FunctionInstructions, instructio
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 NONE: Final = -1
 _MOST_FREE: Final = 2

@@ -16,8 +16,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses.control_flow.cfg import Cfg
 from analyses.control_flow.dominance import visit_limit
 from analyses.control_flow.early_exits import EarlyExits, early_exits, is_exit_path
@@ -29,6 +27,10 @@ from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class DivergentBranch(NamedTuple):

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from analyses.dataflow.ssa import NONE, Phi
 from analyses.divergence.divergence_sources import UniformityLevel
@@ -21,7 +20,11 @@ from ptx_lsp.model.instructions.features import GUARDED
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.process_tables import process_table
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _WARP: Final = int(UniformityLevel.WARP)
 

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from analyses.dataflow.ssa import NONE
 from analyses.divergence.lane_arithmetic import LaneOffsets, add
@@ -25,7 +24,11 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _DEEPEST = 40
 """The maximum depth of predicates computed from predicates."""

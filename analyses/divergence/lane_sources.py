@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from analyses.divergence.divergence_sources import BlockSize, special_register_uniformity
 from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, constant
@@ -17,7 +16,11 @@ from ptx_lsp.model.instructions.features import PREDEFINED
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import sparse_instruction_fact
 from ptx_lsp.model.symbols import Predefined, Variable
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class LaneSources:

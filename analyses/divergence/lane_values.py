@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from analyses.dataflow.ssa import NONE
 from analyses.divergence.divergence_sources import UniformityLevel
@@ -30,7 +29,11 @@ from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class LaneValues:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
 
 from analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, shifted
 from analyses.divergence.lane_sources import LaneSources, alignment_of, may_differ_by_lane
@@ -33,7 +32,11 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Pattern: TypeAlias = Literal["coalesced", "strided", "broadcast", "scattered", "unknown"]
 

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
 
 from analyses._flow import region_edges
 from analyses.control_flow.cfg import Graph
@@ -37,6 +36,10 @@ from analyses.control_flow.early_exits import early_exits
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class ControlDivergence(NamedTuple):

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Final
 
 from analyses.control_flow.dominance import Dominance, dominance
 from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
@@ -34,6 +33,10 @@ from analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Reason(NamedTuple):

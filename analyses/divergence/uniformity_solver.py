@@ -9,14 +9,16 @@ levels, unless it was evaluated again there.
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from analyses._flow import evaluate_levels
 from analyses.dataflow.ssa import NONE, BlockValues, Phi, SsaForm
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.sync_dependence import SyncDependence
 from analyses.divergence.uniformity_transfer import TransferFunctions
 from analyses.divergence.value_users import ValueUsers
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 TemporalDivergence: TypeAlias = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
 """For a value: the cycles outside which it is less uniform, the level there, and the block whose branch

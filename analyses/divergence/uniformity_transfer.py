@@ -7,8 +7,6 @@ what they contribute.
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses._flow import InstructionValues
 from analyses.dataflow.ssa import NONE, SsaForm
 from analyses.divergence.divergence_sources import (
@@ -44,7 +42,11 @@ from ptx_lsp.model.symbols import (
     Variable,
 )
 from ptx_lsp.process_tables import process_table
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _MOST_SHAPES: Final = 1 << 15
 _GRID: Final = int(UniformityLevel.GRID)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses.dataflow.ssa import SsaForm
 from analyses.divergence.uniformity_transfer import TransferFunctions
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class ValueUsers:

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
 
 from analyses.instructions.side_effects import PURE
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.table import opcodes
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Effect: TypeAlias = Literal["none", "read", "act", "write", "order"]
 """From the weakest to the strongest."""

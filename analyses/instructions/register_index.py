@@ -9,14 +9,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptx_lsp.model._core import register_number
 from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import range_count, range_index
 from ptx_lsp.model.symbols import Register
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _EACH = 4
 _MORE = 1_000

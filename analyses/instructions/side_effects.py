@@ -4,7 +4,10 @@ unused, except that they may write the carry.
 
 from __future__ import annotations
 
-from typing import Final
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 PURE: Final = frozenset(
     """

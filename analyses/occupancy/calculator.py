@@ -19,8 +19,6 @@ compares them). They may be lower on a device that runs other work, or whose dri
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
-
 from ptx_lsp.isa.device_limits import (
     MAX_REGISTERS_PER_THREAD,
     MAX_STATIC_SHARED_BYTES,
@@ -32,6 +30,10 @@ from ptx_lsp.isa.device_limits import (
 )
 from ptx_lsp.isa.target import Target
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Limiter: TypeAlias = Literal["warps", "blocks", "registers", "shared", "barriers", "clusters"]
 

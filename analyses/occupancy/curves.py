@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from analyses.occupancy.calculator import (
     BlockResources,
@@ -25,6 +24,10 @@ from ptx_lsp.isa.device_limits import (
     WARP_SIZE,
 )
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 SHARED_STEP_BYTES: Final = 1024
 

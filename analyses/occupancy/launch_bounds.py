@@ -27,7 +27,6 @@ ptxas 12.9 and 13.5 without exception (`tests/oracle/figures/launch_bounds.py`, 
 from __future__ import annotations
 
 from math import prod
-from typing import Final, Literal, TypeAlias
 
 from analyses.occupancy.calculator import most_registers
 from ptx_lsp.facts import fact
@@ -45,7 +44,11 @@ from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 ThreadsSource: TypeAlias = Literal["reqntid", "maxntid", "none"]
 LimitSource: TypeAlias = Literal["maxnreg", "minnctapersm", "block size", "maxrregcount", "target"]

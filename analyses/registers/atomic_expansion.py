@@ -15,11 +15,13 @@ Here, threads are known to access the same address if it is that of a variable o
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses.instructions.operands import register_of
 from analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _AGGREGATED: Final = frozenset({"add", "and", "or", "xor", "min", "max"})
 _LOOP: Final = 2

@@ -21,7 +21,6 @@ What holds in the machine code of ptxas 13.5 for sm_75 to sm_120:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from analyses.control_flow.call_graph import call_graph_node
 from analyses.control_flow.cfg import cfg
@@ -39,6 +38,10 @@ from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _STACK_POINTER: Final = 1
 _RETURN_ADDRESS: Final = 2

@@ -15,28 +15,31 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from math import exp
-from typing import Final, TypedDict
 
 from analyses.registers.boosted_trees import Tree, value
 from analyses.registers.features import FEATURES
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypedDict
+
+    class Correction(TypedDict):
+        """The contents of the file. Trees name features by their place in `features`."""
+
+        features: list[str]
+        below: float
+        above: float
+        used: list[Tree]
+        live: list[Tree]
+        error: list[Tree]
+
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "correction.json")
 MODELS: Final = ("used", "live", "error")
 _MOST: Final = 0.8
 """No logarithm of a factor is beyond this, either way."""
 _LEAST_ERROR: Final = 0.02
-
-
-class Correction(TypedDict):
-    """The contents of the file. Trees name features by their place in `features`."""
-
-    features: list[str]
-    below: float
-    above: float
-    used: list[Tree]
-    live: list[Tree]
-    error: list[Tree]
 
 
 class Predicted(NamedTuple):

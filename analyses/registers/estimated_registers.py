@@ -14,14 +14,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from analyses.registers.correction import Factors, corrected
 from analyses.registers.features import register_features
 from analyses.registers.simulated_registers import SimulatedRegisters, simulated_registers
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _LEAST_USED: Final = 4
 _CERTAIN: Final = 0.9

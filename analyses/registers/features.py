@@ -13,7 +13,6 @@ Training and the estimate read them here, in the order of `FEATURES`.
 from __future__ import annotations
 
 from operator import add
-from typing import Final, TypeAlias
 
 from analyses._flow import registers_holding
 from analyses.control_flow.call_graph import callees
@@ -31,6 +30,10 @@ from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import local_bytes, parameter_bytes, shared_bytes
 from ptx_lsp.model.instructions.shapes import shape_counts
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Features: TypeAlias = tuple[int, ...]
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 GROUPS: Final = (
     "f16", "f32", "f64", "fma32", "fma64", "i32", "i64", "mad32", "mad64", "wide", "bits",

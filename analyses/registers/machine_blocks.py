@@ -9,12 +9,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from analyses._flow import MachineBlock, Operands, machine_blocks
 from analyses.instructions.instruction_kind import InstructionKind
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.machine_kind import most_additional_registers
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 NO_REGISTER = -1
 """Replaces the virtual register of a value that needs none."""

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.isa.matching.shape import Shape
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _COPIES: Final = {
     "add.s64": "OFFSET", "add.u64": "OFFSET", "add.s32": "OFFSET", "add.u32": "OFFSET", "shl.b64": "SCALED",

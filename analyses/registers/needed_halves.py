@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
 
 from analyses._flow import Readers
 from analyses.dataflow.definitions import Definitions
@@ -25,6 +24,10 @@ from analyses.registers.machine_blocks import NO_REGISTER
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _HALVES: Final = 2
 _WORD: Final = 32

@@ -11,12 +11,12 @@ None of this is cached: it depends on other functions too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from analyses.control_flow.call_graph import callees
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import Literal
 
 Reason = Literal["indirect", "external", "recursive"]
 

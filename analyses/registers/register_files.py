@@ -21,7 +21,6 @@ Source: machine code of ptxas 13.5 for sm_75, 80, 90, 100 and 120.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from analyses._flow import registers_holding
 from analyses.control_flow.cfg import cfg
@@ -34,6 +33,10 @@ from ptx_lsp.facts import fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _CLASSES: Final = (75, 80, 90, 100)
 """The first targets of the classes with different rules."""

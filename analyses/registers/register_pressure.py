@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import Final, TypeAlias
 
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
 from analyses.dataflow.liveness import LiveAtEnd, Liveness, liveness
@@ -13,6 +12,10 @@ from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 
 class Pressure:

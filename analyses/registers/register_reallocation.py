@@ -13,8 +13,6 @@ instructions in the kernel itself count. The functions that it calls matter only
 
 from __future__ import annotations
 
-from typing import Literal
-
 from analyses.instructions.opcode_index import instructions_matching
 from analyses.instructions.uses_and_defs import InstructionInfo
 from analyses.occupancy.launch_bounds import launch_bounds
@@ -23,6 +21,7 @@ from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import Literal
 
 Unknown = Literal["no block size", "no minnctapersm", "minnctapersm ignored"]
 

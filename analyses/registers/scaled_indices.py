@@ -7,7 +7,6 @@ loop, does if the sums are in the block of the product, and before it is defined
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from analyses._flow import Readers
 from analyses.control_flow.cfg import cfg
@@ -16,6 +15,10 @@ from analyses.instructions.uses_and_defs import FunctionInstructions
 from analyses.registers.machine_kind import Coalescing, coalescing
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _SUMS: Final = frozenset({"add.s64", "add.u64"})
 

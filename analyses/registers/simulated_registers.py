@@ -22,8 +22,6 @@ ptxas's register allocation is not public. The simulation lowers the code as mac
 
 from __future__ import annotations
 
-from typing import Final, Literal
-
 from analyses.occupancy.launch_bounds import LaunchBounds, directives_of, launch_bounds_of
 from analyses.registers.call_registers import call_registers, debug_call_registers
 from analyses.registers.machine_kind import scratch_registers
@@ -50,6 +48,10 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import shared_bytes
 from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _STACK_POINTER: Final = 1
 _SMALL_BLOCK: Final = 64

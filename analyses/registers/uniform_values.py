@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Final
 
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.early_exits import early_exits
@@ -27,7 +26,11 @@ from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 LOADS_PARAMETERS: Final = 90
 """From this target on, no instruction reads its operands from the constant bank."""

@@ -26,7 +26,6 @@ place and may hold parts of several PTX registers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Final
 
 from analyses._flow import MachineBlock
 from analyses.control_flow.block_identity import BlockIdentity, block_identities
@@ -47,7 +46,11 @@ from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _BANKED: Final = frozenset({"%ntid", "%nctaid"})
 _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal
+
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ptx_lsp.parallel.jobs import Jobs

@@ -6,12 +6,15 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import BinaryIO
 
 from ptx_lsp.cli.inputs import SEPARATOR, STDIN, Input, InputError, file_of, reason, refuse_size
 from ptx_lsp.embedded.languages import LANGUAGES
 from ptx_lsp.lint.configuration.containment import is_folder, is_inside
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _HERE = f".{os.sep}"
 

@@ -7,16 +7,17 @@ import os
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, NoReturn
 
 from ptx_lsp.cli.arguments import Options, UsageError, complain
 from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.ending import QuickEnd
 from ptx_lsp.code_cache import CodeCache
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import NoReturn
 
     from ptx_lsp.cli.binary_output import BinaryReports
     from ptx_lsp.cli.checking.jobs import Work

@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, TextIO
 
 from ptx_lsp.cli.arguments import Options, UsageError
 from ptx_lsp.lint.results.style import Style
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import BinaryIO, TextIO
 
 _COLUMNS = 120
 """The maximum width of source lines without a terminal."""

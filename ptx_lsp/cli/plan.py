@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
 
 from ptx_lsp.cli.arguments import STANDARD_INPUT_NAME, Options, UsageError
 from ptx_lsp.cli.inputs import Input, file_of
@@ -26,6 +25,7 @@ from ptx_lsp.lint.configuration.selection import (
 )
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.reporter import BinaryReporter, Reporter, find
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from ptx_lsp.cli.arguments import complain
 from ptx_lsp.cli.plan import Plan
 from ptx_lsp.lint.diagnostic import SEVERITIES
 from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptx_lsp.cli.checking.jobs import Work

@@ -7,7 +7,10 @@ and shown like any other.
 
 from __future__ import annotations
 
-from typing import Final
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 BLOCK: Final = "$__block"
 """The name of the function whose body is a block. Every run imports this."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.text import Edit, Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Access: TypeAlias = Literal["read", "write", "both"]
 """How the block accesses an operand, according to its declaration."""

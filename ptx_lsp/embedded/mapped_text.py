@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Encode: TypeAlias = Callable[[str], str | None]
 """How text is written at a place of the host, for example with escapes. None: it cannot be."""

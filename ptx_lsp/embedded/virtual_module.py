@@ -7,12 +7,14 @@ judge the file, too.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.embedded import BLOCK
 from ptx_lsp.embedded.block import Block
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _AT: Final = "$__address"
 _PARAMETER: Final = "$__parameter"

@@ -11,10 +11,13 @@ as `sm_110`, its later name). For `sm_107` the first has 228 KiB, while the carv
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.isa.target import Target, parse_target
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 WARP_SIZE: Final = 32
 MAX_THREADS_PER_BLOCK: Final = 1024

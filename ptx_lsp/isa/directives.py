@@ -7,10 +7,12 @@ the manual differs: `.language` from 9.2, `.surf` and `.sreg` never declared.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
-
 from ptx_lsp.isa.target import Requirement, Version, parse_requirement, parse_version
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Where: TypeAlias = Literal[
     "module", "kernel", "kernel prototype", "function", "function prototype", "call prototype",

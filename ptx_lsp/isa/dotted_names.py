@@ -6,7 +6,10 @@ right, `mul .lo.s32` is not. Found by what ptxas names in `bar.sync 0 OPCODE ;` 
 
 from __future__ import annotations
 
-from typing import Final
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 DOTTED_NAMES: Final = frozenset(
     """

@@ -5,18 +5,20 @@ Sources: PTX ISA, "Directives" and "Release Notes"; probed with ptxas 13.5 (docs
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
-
 from ptx_lsp.isa.target import Requirement, parse_requirement
+from ptx_lsp.static_typing import TYPE_CHECKING
 
-Feature: TypeAlias = Literal[
+if TYPE_CHECKING:
+    from typing import Final, Literal, TypeAlias
+
+Feature: TypeAlias = """Literal[
     "kernel prototype", "kernel parameter", "parameter in memory", "unsized parameter",
     "`.param` variable in a body", "address in an initial value", "function in an initial value",
     "kernel in an initial value", "generic()", "mask of an address",
     "pointer to an opaque type", "time of a file", "inlined_at",
     "label in a section", "label and offset in a section",
     "distance of labels in a section", "negative number in a section",
-]
+]"""
 
 FEATURES: Final[dict[Feature, Requirement]] = {
     "kernel prototype": parse_requirement("3.0", 10),

@@ -6,7 +6,10 @@ any field, probed with ptxas 13.5.
 
 from __future__ import annotations
 
-from typing import Final
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _SIZES = ("width", "height", "depth")
 _SAMPLING = ("addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode")

@@ -6,12 +6,14 @@ in bodies: elsewhere it asks for no target and no version.
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from ptx_lsp.isa.directives import Where
 from ptx_lsp.isa.target import OLDEST, Requirement, parse_requirement
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 ALWAYS: Final = Requirement(OLDEST, ())
 _BODY: Final[frozenset[Where]] = frozenset({"body"})
@@ -75,9 +77,13 @@ PRAGMAS: Final = {
 }
 
 
+_WORD = lazy_pattern(r"(?s)(\S*)(?:\s+(.*))?")
+_NUMBER = lazy_pattern(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)")
+
+
 def split(text: str) -> tuple[str, str]:
     """The name of a pragma, and the text after it."""
-    match = re.match(r"(\S*)(?:\s+(.*))?", text, re.DOTALL)
+    match = _WORD.match(text)
     if match is None or text[:1].isspace():
         return text, ""
     return match[1], match[2] or ""
@@ -85,7 +91,7 @@ def split(text: str) -> tuple[str, str]:
 
 def number(text: str) -> int | None:
     """The value of the argument of a pragma, a whole number as in C; None where it is none."""
-    if re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[0-7]*|[1-9]\d*)", text) is None:
+    if _NUMBER.fullmatch(text) is None:
         return None
     digits = text.lstrip("+-")
     is_octal = digits.isdigit() and digits.startswith("0")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+
+_NUMBER = lazy_pattern(r"\[(\d).*?\]|\(.*\)")
 
 
 class SpecialRegister(NamedTuple):
@@ -28,7 +34,7 @@ class SpecialRegister(NamedTuple):
     @property
     def example(self) -> str:
         """An instruction that reads it, of those with numbers the first."""
-        return self.example_of(re.sub(r"\[(\d).*?\]|\(.*\)", lambda found: found[1] or "0", self.name))
+        return self.example_of(_NUMBER.sub(lambda found: found[1] or "0", self.name))
 
     def example_of(self, name: str) -> str:
         """The special register of one of its names."""
@@ -120,7 +126,7 @@ def _rows_by_name() -> dict[str, SpecialRegister]:
 @cache
 def _families() -> tuple[tuple[re.Pattern[str], SpecialRegister], ...]:
     """The rows that describe several registers, with the pattern of their names."""
-    return tuple((re.compile(pattern), row) for pattern, row in rows() if "[" in pattern)
+    return tuple((lazy_pattern(pattern), row) for pattern, row in rows() if "[" in pattern)
 
 
 def _requirement(version: str, least_target: str) -> Requirement:

@@ -8,9 +8,12 @@ Sources: PTX ISA, ".target" and "Release Notes"; probed with ptxas 13.5 and 12.9
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Version(NamedTuple):

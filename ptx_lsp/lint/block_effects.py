@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from analyses.instructions.memory_effects import EFFECTS, Effect, effect_of
 from ptx_lsp.lint.block_accesses import block_instructions
@@ -13,8 +12,12 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.symbols import Predefined
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class BlockEffect(NamedTuple):

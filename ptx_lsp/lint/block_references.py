@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from ptx_lsp.embedded.block import Block, Operand
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _NUMBERED: Final = lazy_pattern(rb"(?<![\w$%])[%$]\d+(?!\w)|%\[\w+\]")
 

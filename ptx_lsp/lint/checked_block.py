@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptx_lsp.embedded.block import Block
 from ptx_lsp.embedded.virtual_module import VirtualModule
 from ptx_lsp.lint.diagnostic import Fix, Related, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.text import Span
 
 if TYPE_CHECKING:

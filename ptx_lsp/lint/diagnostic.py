@@ -6,11 +6,13 @@ refers to byte offsets in one text.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from ptx_lsp.model.place import Place
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.text import Edit, Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "info", "hint"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info", "hint")

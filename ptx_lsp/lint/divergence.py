@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from analyses.control_flow.cfg import cfg
 from analyses.control_flow.dominance import dominance
@@ -16,6 +15,10 @@ from ptx_lsp.model.function_wakes import opcodes, woken_by
 from ptx_lsp.model.instructions.features import GUARDED, PREDEFINED
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.place import Place
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 MAY_DIVERGE: Final = woken_by(InstructionWake(features=GUARDED)) | opcodes("brx")
 """Without it, all threads execute the same instructions."""

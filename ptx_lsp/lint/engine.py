@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeAlias, TypeVar
 
 from ptx_lsp.lint.diagnostic import (
     SEVERITIES,
@@ -23,8 +22,12 @@ from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import directive_shape, function_features
 from ptx_lsp.model.module import Module
+from ptx_lsp.static_typing import TYPE_CHECKING, TypeVar
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _T = TypeVar("_T")
 

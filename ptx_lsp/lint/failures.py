@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, TypeAlias
+
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _Failures: TypeAlias = list[tuple[str, BaseException]]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.model.function import Function
@@ -11,8 +9,7 @@ from ptx_lsp.model.place import Place
 from ptx_lsp.syntax import nodes
 
 _PART = lazy_pattern(
-    r"//[^\n]*|/\*.*?\*/|#[^\n]*|\[\d+\]|(?P<part>\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+(?::[0-9]+)?)*)",
-    re.DOTALL,
+    r"(?s)//[^\n]*|/\*.*?\*/|#[^\n]*|\[\d+\]|(?P<part>\.?[A-Za-z0-9_$]+(?:::[A-Za-z0-9_]+(?::[0-9]+)?)*)",
 )
 
 

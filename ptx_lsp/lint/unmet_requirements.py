@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.features import FEATURES
@@ -28,7 +27,11 @@ from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class UnmetRequirement(NamedTuple):

@@ -7,7 +7,6 @@ not declare are `free`; `Function` looks them up in the module.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import final
 
 from ptx_lsp.isa import special_registers
 from ptx_lsp.model._core import declare_all, resolve_instructions, resolve_names
@@ -25,6 +24,7 @@ from ptx_lsp.model.symbols import (
     Variable,
 )
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import final
 from ptx_lsp.syntax import nodes
 
 

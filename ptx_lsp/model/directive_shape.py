@@ -5,11 +5,13 @@ where nothing was found in one of them, nothing is looked for in the others.
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from ptx_lsp.isa import special_registers
 from ptx_lsp.model.body import Directive
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _Key: TypeAlias = tuple[object, ...]
 

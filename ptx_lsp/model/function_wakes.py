@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, TypeVar, cast
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.directive_shape import DirectiveShape
@@ -19,6 +18,10 @@ from ptx_lsp.model.function import DIRECTIVE_FACTS, Function
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.instructions.wakes import WAKES, InstructionWake, function_wakes
 from ptx_lsp.model.module import Module
+from ptx_lsp.static_typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _T = TypeVar("_T")
 

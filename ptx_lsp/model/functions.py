@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
 
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module_scope import Home
+from ptx_lsp.static_typing import overload
 from ptx_lsp.syntax.items import Items
 
 

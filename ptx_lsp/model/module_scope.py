@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
-from typing import TypeAlias
 
 from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.matching.shape import Shape
@@ -25,10 +24,14 @@ from ptx_lsp.model.symbols import (
     vector_length,
 )
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _namings = count(1)
 Symbols: TypeAlias = dict[int, Variable | Register | FunctionName]

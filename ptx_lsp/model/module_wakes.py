@@ -7,12 +7,14 @@ in different functions.
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from ptx_lsp.model.function_wakes import FAILED_CHECKS, FunctionWake, instruction_wake
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.model.module import Module
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Occurrence: TypeAlias = tuple[tuple[str, ...] | None, int]
 """One of some opcodes (None: of all), and one of some features (0: none is needed)."""

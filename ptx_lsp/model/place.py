@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.stable_offsets import Located as Located
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Owner: TypeAlias = nodes.Statement | nodes.Name
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.model import _core
 from ptx_lsp.model._core import range_index as range_index
 from ptx_lsp.model.symbols import Declared, Register, Variable
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import integer
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _DIGITS: Final = "0123456789"
 

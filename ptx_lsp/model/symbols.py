@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
-
 from ptx_lsp.isa.types import OPAQUE
 from ptx_lsp.model._core import element_type as element_type
 from ptx_lsp.model._core import vector_length as vector_length
 from ptx_lsp.model.place import Place
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 VECTOR_LENGTHS = {".v2": 2, ".v3": 3, ".v4": 4, ".v8": 8}
 

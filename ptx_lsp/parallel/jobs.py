@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TypeAlias
+
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Jobs: TypeAlias = int | str | None
 """A number of processes, the address of a Dask scheduler (`dask://HOST:PORT`), or None for a process per

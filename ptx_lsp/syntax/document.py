@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax.items import Items
 from ptx_lsp.syntax.reading import read_items
 from ptx_lsp.text import Edit, Source

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
 
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.syntax.stable_offsets import Located, OffsetMap

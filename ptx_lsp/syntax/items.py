@@ -6,9 +6,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from operator import is_not
-from typing import overload
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import overload
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 WORD: Final = 2**64
 """Integers have 64 bits (PTX ISA, "Integer Constants")."""

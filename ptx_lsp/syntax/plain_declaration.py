@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Final
 
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _DECLARATION: Final = lazy_pattern(
     r"(?:(?P<linkage>\.(?:extern|visible|weak|common)) +)?(?P<space>\.(?:global|shared|const)) +"

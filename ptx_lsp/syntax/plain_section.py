@@ -4,10 +4,12 @@ may be thousands.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _BYTE: Final = r"(?:1[0-9][0-9]|2[0-4][0-9]|25[0-5]|[1-9]?[0-9])(?![0-9])"
 _SMALL: Final = r"(?:0|[1-9][0-9]{0,3})(?![0-9])"

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Protocol
+
+from ptx_lsp.static_typing import Protocol
 
 MOST_PIECES = 1_000
 """With more pieces, a function is parsed completely again."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import cast
 
+from ptx_lsp.static_typing import cast
 from ptx_lsp.syntax.nodes import Node, field_names
 
 _position = attrgetter("start", "end")

@@ -21,14 +21,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final
 
 from analyses._flow import DependenceGraph, Operands
 from analyses.instructions.constants import literal
 from analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _MEMORY: Final = frozenset(
     {

@@ -27,11 +27,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from operator import add
-from typing import Final, Protocol, TypeAlias
 
 from analyses._flow import DependenceGraph, Operands
 from analyses.registers.scheduling.region_code import RegionCode
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _TRIES: Final = 8
 """How many instructions that need not wait are tried."""

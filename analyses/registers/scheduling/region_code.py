@@ -8,7 +8,6 @@ encode (`materialised_constants`), and for the sequence of machine instructions 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from analyses._flow import Operands
 from analyses.registers.atomic_expansion import atomic_scratch
@@ -16,7 +15,11 @@ from analyses.registers.machine_instructions import materialised_constants
 from analyses.registers.machine_kind import SLOW_PATH, scratch_registers, slow_path_scratch
 from analyses.registers.virtual_registers import VirtualRegisters
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt", "mul", "mad"})
 _ATOMIC: Final = frozenset({"atom", "red"})

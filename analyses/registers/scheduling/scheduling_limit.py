@@ -29,11 +29,14 @@ The rest was observed in the machine code of ptxas 13.5 for kernels with up to 3
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from analyses.occupancy.calculator import BlockResources, occupancy_of
 from analyses.occupancy.launch_bounds import LaunchBounds
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, REGISTER_UNIT, WARP_SIZE
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 RESERVE: Final = 4
 _ONLY_TARGET: Final = frozenset({"minnctapersm", "maxnreg", "maxrregcount"})

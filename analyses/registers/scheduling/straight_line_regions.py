@@ -21,7 +21,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from sys import maxsize
-from typing import Final, TypeAlias
 
 from analyses._flow import DependenceGraph, MachineBlock, Operands
 from analyses.control_flow.cfg import BasicBlock, Cfg, cfg
@@ -40,7 +39,11 @@ from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 FULL_UNROLL_LIMIT: Final = 1000
 """ptxas unrolls further, but then the registers are as many as they may be."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
@@ -21,6 +20,7 @@ from ptx_lsp.lint.results.fingerprint import add_fingerprints
 from ptx_lsp.lint.results.report import FileReport, Kernel, Needed, Reported, by_place, reported
 from ptx_lsp.model.module import Module
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 

@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeAlias
 
 from ptx_lsp.cli.arguments import UsageError, complain
 from ptx_lsp.cli.inputs import Input, InputError, read
 from ptx_lsp.cli.settings import Settings
 from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from typing import TypeAlias
 
     from ptx_lsp.cli.checking.cache import Cache
     from ptx_lsp.cli.checking.task import Task

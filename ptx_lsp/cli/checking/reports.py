@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import BinaryIO, cast
 
 from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.static_typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _MOST_KEPT = 20_000
 """Findings and kernels; about 30 MB."""

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import json
 from math import prod
-from typing import Final, cast
 
 from ptx_lsp.containers.kernel_metadata import KernelMetadata, MetadataFormat, integer
+from ptx_lsp.static_typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _WARP_SIZE: Final = 32
 _DIMENSIONS: Final = 3

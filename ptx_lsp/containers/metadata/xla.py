@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from math import prod
-from typing import Final
 
 from ptx_lsp.containers.kernel_metadata import KernelMetadata, MetadataFormat
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _LAUNCH: Final = lazy_pattern(
     rb"kernel = ([^\s,]{1,4096}), launch dimensions = blocks: \{[\d, ]*\}, "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.schema.entry import Since, Unless, instruction
 from ptx_lsp.isa.schema.operand import address, immediate, reads
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 # Shared with the tensor copies and the multimem copies.
 

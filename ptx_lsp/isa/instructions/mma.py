@@ -6,10 +6,12 @@ Each lane of a warp holds a documented part of each matrix, several elements to 
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import Follows, Operand, reads, writes
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 # How many registers of a lane hold A. B, with 8 columns to the 16 rows of A, takes half as many,
 # except in the square shapes m8n8.

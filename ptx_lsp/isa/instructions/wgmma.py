@@ -7,11 +7,13 @@ memory. A descriptor of 64 bits stands for a matrix in shared memory.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.instructions.mma import UNCHECKED_WORD
 from ptx_lsp.isa.schema.entry import Since, instruction
 from ptx_lsp.isa.schema.operand import immediate, predicate, reads, reads_and_writes
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _WARPGROUP: Final[Since] = ("", "8.0", "sm_90a")
 

@@ -6,10 +6,12 @@ them is left open. Each operand is a vector of registers, whose number depends o
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.schema.entry import Since, Until, instruction
 from ptx_lsp.isa.schema.operand import address, reads, writes
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _ALIGNED: Final[list[Until]] = [
     ("!.aligned", "6.3", 70, "since PTX ISA 6.3, wmma requires .aligned"),

@@ -17,11 +17,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import takewhile
-from typing import Final
 
 from ptx_lsp.isa.schema.operand import AccessMode, Argument, Operand
 from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _CONSTANTS: Final = {"integer": TYPES[".u64"], "float": TYPES[".f64"], "single": TYPES[".f32"]}
 _FLOATS: Final = ("float", "single")

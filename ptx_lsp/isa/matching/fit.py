@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, Literal
 
 from ptx_lsp.isa.matching.ignored_modifiers import IGNORABLE, is_ignored
 from ptx_lsp.isa.schema import table
@@ -13,6 +12,10 @@ from ptx_lsp.isa.schema.operand import SPACES, Operand
 from ptx_lsp.isa.schema.selector import Choices
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final
 
 ProblemKind = Literal[
     "unknown-opcode",

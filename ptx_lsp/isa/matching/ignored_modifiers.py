@@ -6,10 +6,12 @@ to: `add.finite.f32` is an addition. Learnt from ptxas 13.5; the manual has noth
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.schema.notation import Form
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _ONE_OF: Final = (
     frozenset((".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal")),

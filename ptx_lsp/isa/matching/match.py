@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Final
 
 from ptx_lsp.isa.matching.elements import elements
 from ptx_lsp.isa.matching.fit import Candidate, Problem
@@ -15,6 +14,10 @@ from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.target import Target, Version, satisfies
 from ptx_lsp.isa.types import TYPES, Kind
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Match:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.isa.schema.operand import ANY_ADDRESS, SPACES, Argument, Operand
 from ptx_lsp.isa.types import TYPES, Kind, Type, fits, fits_wider
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 def mismatch(wanted: Operand, given: Argument) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import AccessMode, Operand
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 NONE: Final = 0
 READ: Final = 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.isa.matching.fit import (
     Candidate,
@@ -23,6 +22,10 @@ from ptx_lsp.isa.matching.fit import (
 from ptx_lsp.isa.matching.match import Match, best_match
 from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.operand import Argument
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Resolution:

@@ -9,11 +9,13 @@ Learnt from ptxas 13.5:
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.operand import Argument, Operand
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _SAMPLER: Final = ".samplerref"
 _UNIFIED: Final = (".texref", _SAMPLER, ".surfref", ".u64", ".s64", ".b64")

@@ -10,10 +10,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Final
 
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _LEAST = 0.6
 _MOST = 5

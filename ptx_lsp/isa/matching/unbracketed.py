@@ -5,11 +5,13 @@ ptxas 13.5 takes them of `ld`, `st`, `atom` and `tex` up to `.version 1.1`, with
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.isa.matching.fit import Problem
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import Version
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 BRACKETS_SINCE: Final = Version(1, 2)
 _PLACES: Final = {"ld": 1, "st": 0, "atom": 1, "tex": 1}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal, TypeVar
 
 from ptx_lsp.isa.schema import notation, selector
 from ptx_lsp.isa.schema.notation import Form, Place
@@ -24,6 +23,10 @@ from ptx_lsp.isa.target import (
 )
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from typing import Final
 
 Meaning = Callable[..., object]
 MeaningT = TypeVar("MeaningT", bound=Meaning)

@@ -13,7 +13,10 @@ on lanes it says with `op.select`. The executor provides all three.
 
 from __future__ import annotations
 
-from typing import Protocol, Self
+from ptx_lsp.static_typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Lanes(Protocol):

@@ -12,12 +12,14 @@ without a definition of a slot share the other blocks'.
 
 from __future__ import annotations
 
-import re
 from itertools import product
-from typing import Final, Literal, TypeAlias
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Shape = Literal["plain", "address", "vector", "list"]
 
@@ -111,7 +113,7 @@ def _place_of(place: PlainPlace) -> Place:
 
 def read(text: str) -> tuple[Form, ...]:
     """The forms of a *Syntax* text; ValueError with the line that is not understood."""
-    blocks = [_statements(block) for block in re.split(r"\n\s*-{3,}\s*\n", text)]
+    blocks = [_statements(block) for block in _SEPARATOR.split(text)]
     definitions = [_definitions(lines) for lines in blocks]
     shared: dict[str, tuple[str, ...]] = {}
     for own in definitions:
@@ -125,7 +127,7 @@ def read(text: str) -> tuple[Form, ...]:
 
 
 def _statements(block: str) -> list[str]:
-    text = re.sub(r"//[^\n]*", "", block)
+    text = _COMMENT.sub("", block)
     return [" ".join(line.split()) for line in text.split(";") if line.strip()]
 
 
@@ -169,6 +171,8 @@ def _substitute(choice: str, found: dict[str, tuple[str, ...]]) -> list[str]:
     return spelled
 
 
+_SEPARATOR: Final = lazy_pattern(r"\n\s*-{3,}\s*\n")
+_COMMENT: Final = lazy_pattern(r"//[^\n]*")
 _CHOICE: Final = lazy_pattern(r"(?:\.|::)[\w:]+(?:\[\d-\d\])*(?:\{[^}]*\})?")
 _MODIFIER: Final = lazy_pattern(r"\.[\w:]+(?:\{::[^}]*\})?")
 _OPERAND: Final = lazy_pattern(r"\{[!-]\}|[\w-]+|[\[\]{}(),|]|\.[\w:]+")
@@ -271,7 +275,7 @@ class _Operands:
             self.at += 1
             name = parts[0].name if parts else ""
             return Place(name, shape, parts, groups, suffixes=self._suffixes())
-        if not re.match(r"\w", token):
+        if not _HEAD.match(token):
             raise ValueError(f"not an operand: {' '.join(self.tokens[self.at - 1 :])}")
         paired, pair = self._pair()
         suffixes = self._suffixes()

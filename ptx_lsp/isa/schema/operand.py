@@ -8,12 +8,15 @@ without positions. `mismatch.py` says if the two agree.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal
 
 from ptx_lsp.isa.schema.selector import Choices, parse
 from ptx_lsp.isa.types import TYPES, twice
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.process_tables import process_table
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final
 
 AccessMode = Literal["read", "write", "both", "none"]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
-from typing import final
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import final
 
 
 @final

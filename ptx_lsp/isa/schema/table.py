@@ -7,13 +7,16 @@ from __future__ import annotations
 import marshal
 from functools import cache
 from importlib import import_module
-from typing import Final, TypeAlias, cast
 
 from ptx_lsp.isa.schema import entry, notation
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.schema.notation import PlainForm
 from ptx_lsp.packages import module_names
 from ptx_lsp.prepared import modules_in, prepared
+from ptx_lsp.static_typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _ROWS: Final = "ptx_lsp.isa.instructions"
 _Prepared: TypeAlias = tuple[tuple[str, ...], tuple[tuple[str, tuple[PlainForm, ...]], ...]]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.configuration.selection import OVER_BUDGET, did_you_mean
 from ptx_lsp.lint.results.report import Kernel, Locator, Reported
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from ptx_lsp.model.module import Module
 
 Says: TypeAlias = Literal["exact", "estimated", "measured"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, cast
 
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.config_values import (
@@ -38,6 +37,7 @@ from ptx_lsp.lint.configuration.containment import is_file, is_folder, violation
 from ptx_lsp.lint.configuration.patterns import matches
 from ptx_lsp.lint.configuration.selection import Choice, Rules, chosen
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal, cast
 
 if TYPE_CHECKING:
     from pathlib import Path, PurePath

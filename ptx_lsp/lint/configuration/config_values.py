@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Generic, TypeAlias, TypeVar, cast
 
 from ptx_lsp.isa.target import TARGETS, parse_target
 from ptx_lsp.lint.configuration.budget import Budget, BudgetError, parse
@@ -11,6 +10,10 @@ from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import EVERY, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 T = TypeVar("T")
 Table: TypeAlias = Mapping[str, object]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from pathlib import PurePath
 
 
@@ -22,12 +22,14 @@ def matches(pattern: str, path: PurePath) -> bool:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
+    import re
+
     stem = pattern.removesuffix("/")
     anywhere = "" if "/" in stem else "(?:.*/)?"
     return re.compile(f"{anywhere}{_translated(stem.removeprefix('/'))}(?:/.*)?", re.DOTALL)
 
 
-_PART = lazy_pattern(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
+_PART = lazy_pattern(r"(?s)\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.")
 
 
 def _translated(pattern: str) -> str:
@@ -39,7 +41,7 @@ _TRANSLATED = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 def _one(part: str) -> str:
     if len(part) == 1:
-        return re.escape(part)
+        return _escaped(part)
     inside = part[1:-1]
     negated = inside.startswith("!")
     ranges = "".join(map(_range, _RANGE.findall(inside[negated:])))
@@ -48,12 +50,18 @@ def _one(part: str) -> str:
     return f"[{ranges}]" if ranges else "(?!)"
 
 
-_RANGE = lazy_pattern(r".-.|.", re.DOTALL)
+_RANGE = lazy_pattern(r"(?s).-.|.")
 
 
 def _range(text: str) -> str:
     """A character range. One that ends before it begins, such as `z-a`, is empty."""
     if len(text) == 1:
-        return re.escape(text)
+        return _escaped(text)
     first, _, last = text
-    return f"{re.escape(first)}-{re.escape(last)}" if first <= last else ""
+    return f"{_escaped(first)}-{_escaped(last)}" if first <= last else ""
+
+
+def _escaped(text: str) -> str:
+    import re
+
+    return re.escape(text)

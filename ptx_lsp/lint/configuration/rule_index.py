@@ -5,13 +5,15 @@ from __future__ import annotations
 import marshal
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.prepared import modules_in, prepared
+from ptx_lsp.static_typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from typing import Final, TypeAlias
+
     from ptx_lsp.lint.rule import Rule
     from ptx_lsp.model.module_wakes import ModuleWake
 

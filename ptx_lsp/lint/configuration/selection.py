@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ptx_lsp.lint.configuration.rule_index import RuleEntry, rule_index
 from ptx_lsp.lint.diagnostic import Diagnostic, Severity
 from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.fixes.similar_names import similar_name
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule

@@ -13,7 +13,6 @@ Looking for comments is one search for `ptx-lint:`, so a file without any costs 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
 
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -29,7 +28,11 @@ from ptx_lsp.lint.diagnostic import Diagnostic, Fix
 from ptx_lsp.lint.registry import rules_of
 from ptx_lsp.lint.rule import Rule
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.text import Edit, Source, Span
+
+if TYPE_CHECKING:
+    import re
 
 _MARK = b"ptx-lint:"
 _WORDS = ("ignore", "ignore-file")
@@ -38,6 +41,7 @@ _COMMENT = lazy_pattern(
     rb"(?P<open>//|/\*|[#;]|^[ \t]*\*?)[ \t]*ptx-lint:[ \t]*(?P<word>[\w-]+)"
     rb"[ \t]*(?:\[(?P<rules>[^\]\r\n]*)\])?"
 )
+_SEPARATOR = lazy_pattern(r"[,\s]+")
 _OPENING = lazy_pattern(rb"//|/\*")
 _OTHER_MARKS = (b"#", b";")
 _STRING = lazy_pattern(rb'"(?:[^"\\\r\n]|\\.)*"')
@@ -245,7 +249,7 @@ def _suppression(source: Source, line: int, match: re.Match[bytes], mark: bytes)
     start = source.line_span(line).start
     word = match["word"].decode()
     listed = (match["rules"] or b"").decode("utf-8", "replace")
-    rules = tuple(name for name in re.split(r"[,\s]+", listed) if name)
+    rules = tuple(name for name in _SEPARATOR.split(listed) if name)
     first = match.group().index(_MARK) + match.start()
     span = Span(start + first, start + match.end())
     silenced = _silenced(source, line, match.start(), mark) if word == "ignore" else None

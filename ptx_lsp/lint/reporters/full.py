@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.results.report import Counts, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
 from ptx_lsp.lint.results.style import SEVERITY_COLOURS, Style, printable
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.reporters.excerpt import Underline

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.results.report import (
@@ -20,6 +19,10 @@ from ptx_lsp.lint.results.report import (
     Reported,
 )
 from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
 

@@ -5,9 +5,11 @@ Like a report, they need no source text and can be sent between processes.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
-
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Turn: TypeAlias = Literal["none", "uniform", "divergent", "unknown"]
 """The uniformity of the branch at the end of a block: unconditional (`none`), uniform, divergent or unknown.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING
 
 from analyses.control_flow.call_graph import call_graph_node
 from analyses.divergence.divergence_sources import UniformityLevel
@@ -36,6 +35,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import local_bytes, parameter_bytes, shared_bytes
 from ptx_lsp.model.instructions.shapes import shape_counts
 from ptx_lsp.model.module import Module
+from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptx_lsp.ptxas import Resources  # starts processes, which an estimate does not need

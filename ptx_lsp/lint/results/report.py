@@ -10,12 +10,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import Literal, TypeAlias
 
 from ptx_lsp.lint.diagnostic import SEVERITIES, Diagnostic, Fix, Origin, Severity
 from ptx_lsp.lint.results.details import Details
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.text import Source, Span
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _WHOLE_LINE = 1_000
 _AROUND = 300

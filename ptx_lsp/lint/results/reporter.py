@@ -5,15 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.packages import module_names
+from ptx_lsp.static_typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import BinaryIO, TypeAlias
 
 
 class Run(NamedTuple):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.rule import block_rule
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _REGISTERS: Final = {
     ".b16": "a 16-bit integer", ".b32": "a 32-bit integer", ".b64": "a 64-bit integer or a pointer",

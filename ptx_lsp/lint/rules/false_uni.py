@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from analyses.divergence.divergence_sources import UniformityLevel
 from analyses.divergence.divergent_control import divergent_control
@@ -19,6 +18,7 @@ from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import opcodes, woken_by
 from ptx_lsp.model.instructions.wakes import InstructionWake
+from ptx_lsp.static_typing import Literal
 
 _PROMISES = frozenset({"bra.uni", "call.uni", "ret.uni", "brx.idx.uni"})
 _PROMISE = woken_by(InstructionWake(spelled=_PROMISES.__contains__))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.lint.diagnostic import Finding
@@ -16,7 +15,11 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import AliasName, FunctionName, Symbol
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _NOT_ALIASED = (".extern", ".weak")
 

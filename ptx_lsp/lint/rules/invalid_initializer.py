@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
 
 from ptx_lsp.isa.opaque import FIELDS, WORDS
 from ptx_lsp.isa.types import INTEGERS, TYPES, Kind, Type
@@ -27,9 +26,13 @@ from ptx_lsp.model.symbols import (
     vector_length,
 )
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import constant
 from ptx_lsp.syntax.walk import Node, children
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _ADDRESSES = (".u32", ".u64")
 _BYTES_OF_ADDRESSES = (".u8", ".u32", ".u64")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from analyses.instructions.memory_effects import Effect
 from ptx_lsp.lint.block_effects import strongest
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.diagnostic import Fix
 from ptx_lsp.lint.rule import block_rule
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _WORDS: Final[dict[Effect, str]] = {
     "act": "does more than compute its result", "write": "writes memory", "order": "orders memory accesses",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -13,7 +12,7 @@ from ptx_lsp.model.place import Place
 
 _MARK = b"\xef\xbb\xbf"
 _PART = lazy_pattern(
-    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|#[^\n]*|[^\x00-\x7f]+", re.DOTALL
+    r"(?s)//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"]*\"|#[^\n]*|[^\x00-\x7f]+"
 )
 _LINE = lazy_pattern(r'#[\s\x1a]*(?:line)?[\s\x1a]*\d+[\s\x1a]+"[^"\n]*"(?:[\s\x1a]+\d+)*[\s\x1a]*(?://.*)?')
 _WORD = lazy_pattern(r"#\s*\w*")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptx_lsp.isa.directives import find
@@ -21,7 +20,7 @@ from ptx_lsp.syntax.item import Item
 from ptx_lsp.syntax.problem import SyntaxProblem
 from ptx_lsp.text import Source
 
-_SPACE = lazy_pattern(r"(?:[ \t\n\f\r\x1a]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_SPACE = lazy_pattern(r"(?s)(?:[ \t\n\f\r\x1a]+|//[^\n]*|/\*.*?\*/)*")
 _BLANK = lazy_pattern(r"\s*")
 _TOKEN = lazy_pattern(r"[A-Za-z0-9_$%.:]+|\"[^\"\n]*\"?|\S")
 _OPERATORS = "+-*/%~!&|^<>=?("

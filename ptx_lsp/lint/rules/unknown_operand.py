@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from ptx_lsp.embedded.block import Block, Operand
 from ptx_lsp.lint.block_references import unknown_references
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.diagnostic import Fix
 from ptx_lsp.lint.rule import block_rule
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.text import Edit, Span
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _WITH_SYMBOLS: Final = ("cuda", "cpp")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from ptx_lsp.isa.types import TYPES, Kind, Type, fits
 from ptx_lsp.model.calls.calls import Formal
 from ptx_lsp.model.function import Function
@@ -11,7 +9,11 @@ from ptx_lsp.model.instructions.arguments import argument
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Predefined, Register, Variable, element_type, vector_length
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Reason: TypeAlias = Literal["no value", "own parameter", "space", "type", "alignment"]
 """The kind of mismatch. The argument is `_`, a `.param` parameter of the calling function, or not a register,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Final, TypeAlias
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.model.function import Function
@@ -13,8 +12,12 @@ from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Position: TypeAlias = tuple[int, ...]
 """File index, line and column."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Where: TypeAlias = Literal["module", "body", "kernel parameter", "parameter", "return"]
 """`parameter` and `return` refer to a function or call prototype."""

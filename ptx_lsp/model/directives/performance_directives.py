@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Final
 
 from ptx_lsp.facts import directive_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class PerformanceDirective(NamedTuple):

@@ -11,10 +11,8 @@ Removals in newer versions or targets are ignored; the rule `removed-form` repor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
 
 from ptx_lsp.facts import collect_over_results, fact
 from ptx_lsp.isa import directives as isa
@@ -43,7 +41,11 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Owner, Place
 from ptx_lsp.model.symbols import AliasName, FunctionName
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 Ways = tuple[Requirement, ...]
 
@@ -231,7 +233,7 @@ def _of_pragma(owner: Owner, value: nodes.Expression) -> Iterator[Demand]:
         yield from _demand(Place.of(owner, value), word, PRAGMAS[word].since)
 
 
-_COMMENT = lazy_pattern(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = lazy_pattern(rb"(?s)//[^\n]*|/\*.*?\*/")
 _DATA = lazy_pattern(
     rb"(?P<negative>(?:\.b(?:8|16|32|64)|,)\s*-\s*\d)"
     rb"|(?P<label>(?<![\w$.%])[.%]?[A-Za-z_$][\w$]*\s*)(?P<sign>[+-])\s*[\w$.%]+"
@@ -282,17 +284,27 @@ def _of_value(module: Module, declared: Declared, value: nodes.Expression) -> It
             pass
 
 
-_BETWEEN = lazy_pattern(rb"(?:[\s\x1a]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_BETWEEN = lazy_pattern(rb"(?s)(?:[\s\x1a]|//[^\n]*|/\*.*?\*/)*")
 
 
 def _reported(module: Module, place: Place) -> Place:
     """The name of a parameter, or what follows it where that is on another line: ptxas names its line."""
     _, end = module.span(place)
-    between = _BETWEEN.match(module.document.source.data, end)
-    if between is None or b"\n" not in between[0]:
+    between = _between(module.document.source.data, end)
+    if b"\n" not in between:
         return place
-    after = place.end + len(between[0])
+    after = place.end + len(between)
     return Place(place.owner, after, after + 1)
+
+
+def _between(data: bytes, start: int) -> bytes:
+    """The spaces and comments at `start`."""
+    ahead = data[start : start + 8]
+    rest = ahead.lstrip(b" \t\n\v\f\r\x1a")
+    if rest and not rest.startswith(b"/"):
+        return ahead[: len(ahead) - len(rest)]
+    found = _BETWEEN.match(data, start)
+    return found[0] if found is not None else b""
 
 
 def _is_own(module: Module, declared: Declared) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.matching.shape import Shape
@@ -17,7 +16,11 @@ from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction
 from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 def _may_be_wrong(shape: Shape) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import Final
 
 from ptx_lsp.facts import InstructionResults, Previous, fact, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
@@ -17,7 +16,11 @@ from ptx_lsp.model.instructions.shapes import shape_counts, shape_index, shapes
 from ptx_lsp.model.module_scope import ModuleScope
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Check(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
 
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
@@ -15,7 +14,11 @@ from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.symbols import Predefined, Symbol
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Of: TypeAlias = Literal["vector", "register", "special register", "other"]
 

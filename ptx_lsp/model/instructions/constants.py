@@ -16,12 +16,13 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final, Literal, TypeAlias
-
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import WORD, constant, integer, overflows
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 ConstantKind: TypeAlias = Literal["integer", "float"]
 
@@ -237,7 +238,7 @@ def _literal(value: nodes.Number) -> Constant | None:
             return Constant(number, text.endswith("U") or number >= _SIGN)
         case "float":
             decimal = float(text)
-            is_zero = not re.search("[1-9]", text.lower().partition("e")[0])
+            is_zero = not text.lower().partition("e")[0].strip("+-0.")
             return None if decimal == _INFINITY or (not decimal and not is_zero) else Constant(decimal)
         case "exact_float":
             import struct  # few texts have such numbers

@@ -4,8 +4,6 @@ instructions have no part of show where to look.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.facts import fact
 from ptx_lsp.model._core import variable_features
 from ptx_lsp.model.function import Function
@@ -20,8 +18,12 @@ from ptx_lsp.model.symbols import (
     Variable,
 )
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import WORD, integer
+
+if TYPE_CHECKING:
+    from typing import Final
 
 GUARDED: Final = 1 << 0
 NEGATED: Final = 1 << 1

@@ -6,8 +6,6 @@ therefore be equal shapes, but one object is always one shape.
 
 from __future__ import annotations
 
-from typing import Final
-
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.schema.operand import Argument
@@ -22,7 +20,11 @@ from ptx_lsp.model.instructions.features import (
     VECTOR,
     features_of,
 )
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _MOST: Final = 1 << 15
 """The number of shapes, and of different operands, after which the tables are replaced."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, TypeVar
 
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -16,7 +15,11 @@ from ptx_lsp.model.instructions.woken_facts import sparse_instruction_fact
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared, Predefined, Register, Symbol, Variable
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING, TypeVar
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _S = TypeVar("_S", bound=Declared)
 _WORD = lazy_pattern(r"[A-Za-z_$%][\w$]*")

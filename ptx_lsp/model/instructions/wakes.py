@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Final
 
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_counts, shape_index, shapes
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class InstructionWake:

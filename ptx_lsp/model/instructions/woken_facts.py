@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from itertools import chain
-from typing import TypeVar
 
 from ptx_lsp.facts import InstructionResults, Previous, fact, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.wakes import InstructionWake, function_wakes, waking, waking_between
+from ptx_lsp.static_typing import TypeVar
 from ptx_lsp.syntax import nodes
 
 _T = TypeVar("_T")

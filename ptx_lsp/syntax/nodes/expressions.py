@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, final
-
+from ptx_lsp.static_typing import TYPE_CHECKING, final
 from ptx_lsp.syntax.nodes.node import Node
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 
 @final

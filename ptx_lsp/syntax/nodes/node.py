@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from ptx_lsp.static_typing import cast
 
 
 class Node:

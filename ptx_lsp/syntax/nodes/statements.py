@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias, final
-
+from ptx_lsp.static_typing import TYPE_CHECKING, final
 from ptx_lsp.syntax.nodes.expressions import (
     Expression,
     Missing,
@@ -13,6 +12,9 @@ from ptx_lsp.syntax.nodes.expressions import (
     String,
 )
 from ptx_lsp.syntax.nodes.node import Node
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 
 @final
