@@ -228,8 +228,8 @@ class ClusterBarriers:
     def __init__(self, wave: Wave, observer: Observer | None) -> None:
         self._wave = wave
         self._observer = observer
-        self._arrivals: Counts | None = None
-        self._waits: Counts = np.zeros(wave.shape, np.int64)
+        self._counts: tuple[Counts, Counts] | None = None
+        """How often each thread has arrived and waited; None before any has."""
         self._parties: list[Party] = []
 
     def arrive(
@@ -237,28 +237,29 @@ class ClusterBarriers:
     ) -> list[Gone]:
         """Lanes arrive or wait. Returns the released threads."""
         wave = self._wave
-        if self._arrivals is None:
-            self._arrivals = np.zeros(wave.shape, np.int64)
+        if self._counts is None:
+            self._counts = np.zeros(wave.shape, np.int64), np.zeros(wave.shape, np.int64)
+        arrivals, waits = self._counts
         if barrier.kind == ".arrive":
-            self._arrivals += wave.full_mask(mask)
+            arrivals += wave.full_mask(mask)
             return [Gone(onward, mask), *self.left()]
-        missing = wave.full_mask(mask) & (self._arrivals <= self._waits)
+        missing = wave.full_mask(mask) & (arrivals <= waits)
         if missing.any():
             message = "threads wait at the cluster barrier without having arrived"
             raise ExecutionError(message, "deadlock", step.line, wave.thread_ids(missing))
-        self._waits += wave.full_mask(mask)
+        waits += wave.full_mask(mask)
         self._parties.append(Party(step, onward, wave.full_mask(mask)))
         return self.left()
 
     def left(self) -> list[Gone]:
         """Threads have exited. Returns the threads that they release."""
-        if self._arrivals is None or not self._parties:
+        if self._counts is None or not self._parties:
             return []
-        wave = self._wave
+        wave, (arrivals, _) = self._wave, self._counts
         cluster = (-1, wave.launch.cluster_blocks * wave.shape[1])
         most = np.iinfo(np.int64).max
-        least = np.where(wave.live_mask(), self._arrivals, most).reshape(cluster).min(axis=1, keepdims=True)
-        free = (self._arrivals.reshape(cluster) <= least).reshape(wave.shape)
+        least = np.where(wave.live_mask(), arrivals, most).reshape(cluster).min(axis=1, keepdims=True)
+        free = (arrivals.reshape(cluster) <= least).reshape(wave.shape)
         found: list[Gone] = []
         step, everyone = self._parties[-1].step, np.zeros(wave.shape, np.bool_)
         for party in self._parties:
@@ -269,7 +270,7 @@ class ClusterBarriers:
                 found.append(Gone(party.onward, wave.normal(lanes)))
         self._parties = [party for party in self._parties if party.lanes.any()]
         if found and self._observer is not None:
-            self._observer.met(wave, step, self._arrivals > 0, everyone, None)
+            self._observer.met(wave, step, arrivals > 0, everyone, None)
         return found
 
     def waiting(self) -> list[tuple[str, Party]]:
@@ -281,13 +282,12 @@ class ClusterBarriers:
 
     def _absent(self, party: Party) -> int:
         """How many of the cluster of the first of these threads have not arrived as often as it has."""
-        assert self._arrivals is not None
+        assert self._counts is not None
+        arrivals, _ = self._counts
         first = np.unravel_index(np.argmax(party.lanes), party.lanes.shape)
         wave = self._wave
         rows = slice(int(first[0]) // wave.launch.cluster_blocks * wave.launch.cluster_blocks, None)
-        late = (wave.live_mask() & (self._arrivals < self._arrivals[first]))[rows][
-            : wave.launch.cluster_blocks
-        ]
+        late = (wave.live_mask() & (arrivals < arrivals[first]))[rows][: wave.launch.cluster_blocks]
         return int(np.count_nonzero(late))
 
 
