@@ -54,12 +54,6 @@ export async function find(places: Places): Promise<Found | undefined> {
   if (server) {
     return { command: server, args: [], from: 'PATH' };
   }
-  for (const [name, args] of RUNNERS) {
-    const runner = await onPath(name, places);
-    if (runner && (await succeeds(runner, [...args, '--version'], RUNNER_PATIENCE))) {
-      return { command: runner, args: [...args], from: `\`${name}\`` };
-    }
-  }
   return undefined;
 }
 
@@ -67,9 +61,6 @@ export async function find(places: Places): Promise<Found | undefined> {
 export function adapterOf(server: Found, windows: boolean): { command: string; args: string[] } {
   if (server.args.includes('ptx_lsp.server')) {
     return { command: server.command, args: ['-m', 'ptx_lsp.debug.command'] };
-  }
-  if (server.args.length) {
-    return { command: server.command, args: [...server.args.slice(0, -1), 'ptx-dap'] };
   }
   const folder = path.dirname(server.command);
   return { command: path.join(folder, windows ? 'ptx-dap.exe' : 'ptx-dap'), args: [] };
@@ -80,13 +71,7 @@ export function expand(setting: string, workspace: string): string {
   return setting.replaceAll('${workspaceFolder}', workspace).replace(/^~(?=$|[/\\])/, homedir());
 }
 
-/** Tools that run a package's program without installing it. */
-const RUNNERS: readonly (readonly [string, readonly string[]])[] = [
-  ['uvx', ['--from', 'ptx-lsp', 'ptx-lsp']],
-  ['pipx', ['run', '--spec', 'ptx-lsp', 'ptx-lsp']],
-];
 const PATIENCE = 10_000;
-const RUNNER_PATIENCE = 60_000;
 
 /** The folders of PATH, and the one where `uv`, `pipx` and `pip --user` install programs. */
 export function programFolders(): string[] {
@@ -128,11 +113,11 @@ function module(python: string, from: string): Found {
 }
 
 function hasPackage(python: string): Promise<boolean> {
-  return succeeds(python, ['-c', 'import importlib.util as u, sys; sys.exit(u.find_spec("ptx_lsp") is None)'], PATIENCE);
+  return succeeds(python, ['-c', 'import importlib.util as u, sys; sys.exit(u.find_spec("ptx_lsp") is None)']);
 }
 
-function succeeds(command: string, args: readonly string[], patience: number): Promise<boolean> {
+function succeeds(command: string, args: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile(command, args, { timeout: patience }, (error) => resolve(!error));
+    execFile(command, args, { timeout: PATIENCE }, (error) => resolve(!error));
   });
 }

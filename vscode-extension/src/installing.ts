@@ -13,7 +13,11 @@ interface Way extends vscode.QuickPickItem {
 
 /** Asks for an installation method, runs it, and starts the server if it succeeds. */
 export async function install(server: Server): Promise<void> {
-  const ways = await installers();
+  const source = await chosenPackage();
+  if (!source) {
+    return;
+  }
+  const ways = await installers(source);
   if (ways.length === 0) {
     await vscode.window.showErrorMessage(
       'No Python was found. Install Python 3.11 or newer, then run "PTX: Install the Language Server" again.',
@@ -34,19 +38,38 @@ export async function install(server: Server): Promise<void> {
   }
 }
 
-async function installers(): Promise<Way[]> {
+/** The path of a wheel or a checkout. The package is not on an index, where others could take its name. */
+async function chosenPackage(): Promise<string | undefined> {
+  const kinds = [
+    { label: 'From a wheel', description: 'ptx_lsp-*.whl', folders: false },
+    { label: 'From a checkout', description: 'needs a C compiler', folders: true },
+  ];
+  const kind = await vscode.window.showQuickPick(kinds, { title: 'Install the PTX language server' });
+  const chosen =
+    kind &&
+    (await vscode.window.showOpenDialog({
+      title: kind.label,
+      openLabel: 'Install',
+      canSelectFolders: kind.folders,
+      canSelectFiles: !kind.folders,
+      ...(!kind.folders && { filters: { Wheel: ['whl'] } }),
+    }));
+  return chosen?.[0]?.fsPath;
+}
+
+async function installers(source: string): Promise<Way[]> {
   const here = { folders: programFolders(), windows: process.platform === 'win32' };
   const found: Way[] = [];
   const selected = await selectedPython();
   if (selected) {
-    const args = ['-m', 'pip', 'install', '--upgrade', 'ptx-lsp'];
+    const args = ['-m', 'pip', 'install', '--upgrade', source];
     found.push({ label: 'Into the selected Python environment', description: selected, program: selected, args });
   }
   for (const [program, ...args] of [
-    ['uv', 'tool', 'install', '--upgrade', 'ptx-lsp'],
-    ['pipx', 'install', '--force', 'ptx-lsp'],
-    ['python3', '-m', 'pip', 'install', '--user', '--upgrade', 'ptx-lsp'],
-    ['python', '-m', 'pip', 'install', '--user', '--upgrade', 'ptx-lsp'],
+    ['uv', 'tool', 'install', '--force', source],
+    ['pipx', 'install', '--force', source],
+    ['python3', '-m', 'pip', 'install', '--user', '--upgrade', source],
+    ['python', '-m', 'pip', 'install', '--user', '--upgrade', source],
   ] as const) {
     if (await onPath(program, here)) {
       found.push({ label: `With ${program}`, description: line({ program, args }), program, args });

@@ -181,6 +181,11 @@ export async function answerFileDialog(page, file) {
   await page.keyboard.press('Enter');
 }
 
+/** Chooses an entry of the open list of choices. */
+export async function chooseFromList(page, entry) {
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: entry }).click();
+}
+
 /** Chooses an entry of the open context menu. Menus ignore clicks in their first tenth of a second. */
 export async function chooseFromMenu(page, entry) {
   const item = page.locator('.monaco-menu .action-item', { hasText: entry });

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { example, EXTENSION, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, chooseFromList, example, EXTENSION, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 
 const FILES = { 'saxpy.ptx': example('saxpy.ptx') };
 
@@ -44,6 +44,19 @@ test('no server anywhere: the editor works, and offers to install it', () =>
   within({ PATH: '/usr/bin:/bin' }, async (editor, page) => {
     await notification(page, 'is not installed').getByRole('button', { name: 'Install' }).waitFor();
     await editor.shot('situation-no-server');
+  }));
+
+test('the server is installed from a wheel that the user chooses', () =>
+  within({ PATH: '/usr/bin:/bin' }, async (editor, page) => {
+    const wheel = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-wheel-')), 'ptx_lsp-0-py3-none-any.whl');
+    fs.writeFileSync(wheel, 'damaged');
+    await notification(page, 'is not installed').getByRole('button', { name: 'Install' }).click();
+    await chooseFromList(page, 'From a wheel');
+    await answerFileDialog(page, wheel);
+    await chooseFromList(page, 'With python3');
+    // it is damaged, so pip fails, and the command can be read
+    await notification(page, wheel).waitFor();
+    await editor.shot('situation-install');
   }));
 
 test('a setting that names no program', () =>

@@ -49,11 +49,9 @@ test('an interpreter counts only if it has the package', async () => {
   assert.equal((await find(other))?.command, path.join(folder, 'ptx-lsp'));
 });
 
-test('uvx and pipx are taken where they can run it', async () => {
-  const folder = await folderWith({ uvx: 'exit 1', pipx: 'exit 0' });
-  const found = await find({ ...NOWHERE, folders: [folder] });
-  assert.equal(found?.command, path.join(folder, 'pipx'));
-  assert.equal(found?.args.at(-1), 'ptx-lsp');
+test('nothing is fetched by its name, which others could take', async () => {
+  const folder = await folderWith({ uvx: 'exit 0', pipx: 'exit 0' });
+  assert.equal(await find({ ...NOWHERE, folders: [folder] }), undefined);
 });
 
 test('versions are compared by number', () => {
@@ -67,6 +65,4 @@ test('the debug adapter is started as the server is', () => {
   const module = adapterOf({ command: '/env/bin/python', args: ['-m', 'ptx_lsp.server'], from }, false);
   assert.deepEqual(module, { command: '/env/bin/python', args: ['-m', 'ptx_lsp.debug.command'] });
   assert.deepEqual(adapterOf({ command: '/usr/bin/ptx-lsp', args: [], from }, false), { command: '/usr/bin/ptx-dap', args: [] });
-  const runner = adapterOf({ command: '/usr/bin/uvx', args: ['--from', 'ptx-lsp', 'ptx-lsp'], from }, false);
-  assert.deepEqual(runner, { command: '/usr/bin/uvx', args: ['--from', 'ptx-lsp', 'ptx-dap'] });
 });
