@@ -7,6 +7,7 @@ import sys
 from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from ptx_lsp.lint.diagnostic import Severity
     from ptx_lsp.parallel.jobs import Jobs
 
 STANDARD_INPUT_NAME = "<stdin>"
@@ -44,6 +45,7 @@ class Options:
     containers: bool = False
     show_files: bool = False
     fail_on: Literal["error", "warning", "info"] | None = None
+    min_severity: Severity | None = None
     exit_zero: bool = False
     fix: bool = False
     unsafe_fixes: bool = False

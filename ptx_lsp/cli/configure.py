@@ -98,6 +98,8 @@ def _shown(config: Config, path: str | None) -> Iterator[str]:
     if config.containers:
         yield "containers = true"
     yield f"fail-on = {json.dumps(config.fail_on or 'error')}"
+    if config.min_severity is not None:
+        yield f"min-severity = {json.dumps(config.min_severity)}"
     for key, place in (("baseline", config.baseline), ("cache-dir", config.cache_dir)):
         if place is not None:
             yield f"{key} = {json.dumps(place.relative_to(config.folder).as_posix())}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.plan import Plan
     from ptx_lsp.cli.tally import Tally
+    from ptx_lsp.lint.diagnostic import Severity
     from ptx_lsp.lint.results.report import FileReport
     from ptx_lsp.lint.results.reporter import AnyReporter
 
@@ -193,7 +194,7 @@ def _reported(
         if has_bar:
             reports.finish()
         try:
-            _print_reports(options, reports, ())
+            _print_reports(options, plan.min_severity, reports, ())
         except UsageError:
             reports.finish()  # also what cannot be written has troubles to tell
             raise
@@ -237,8 +238,8 @@ def _changed(
     if options.report is not None:
         from ptx_lsp.cli.page import page
 
-        write_file(page(files), options.report)
-    _print_reports(options, files, remarks)
+        write_file(page(files, plan.min_severity), options.report)
+    _print_reports(options, plan.min_severity, files, remarks)
     failed = any(map(tally.fails, files)) or (options.ratchet and improved)
     return _exit_status(options, tally.has_trouble, failed)
 
@@ -314,12 +315,14 @@ def _formats(options: Options) -> None:
     options.format = printed
 
 
-def _print_reports(options: Options, files: Collection[FileReport], remarks: tuple[str, ...]) -> None:
+def _print_reports(
+    options: Options, least: Severity, files: Collection[FileReport], remarks: tuple[str, ...]
+) -> None:
     """Writes every requested report: files first, as printing may end the run."""
     from ptx_lsp.cli.output import columns, style, write, write_file
     from ptx_lsp.lint.results.reporter import Reporter, Run
 
-    plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels)
+    plain = Run(files, remarks, quiet=options.quiet, kernels=options.kernels, least=least)
     for name, path in options.written:
         if isinstance(reporter := _reporter(name), Reporter):
             write_file(reporter.write(plain), path)

@@ -129,6 +129,11 @@ def _add_judgement(parser: argparse.ArgumentParser) -> None:
         "--fail-on", choices=("error", "warning", "info"),
         help="exit with 1 if a finding has at least this severity (default: error)",
     )
+    group.add_argument(
+        "--min-severity", choices=("error", "warning", "info", "hint"),
+        help="the lowest severity in full, concise, markdown, github and --report, which people read "
+        "(default: warning, or hint if rules are selected)",
+    )
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
     either = group.add_mutually_exclusive_group()
     either.add_argument(

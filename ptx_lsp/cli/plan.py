@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ptx_lsp.cli.checking.cache import Cache
     from ptx_lsp.containers.kernel_metadata import KernelMetadata
+    from ptx_lsp.lint.diagnostic import Severity
 
 
 class Plan:
@@ -89,6 +90,18 @@ class Plan:
     def fail_on(self) -> str:
         """The lowest severity that fails the run."""
         return self._options.fail_on or self.here.fail_on or "error"
+
+    @property
+    def min_severity(self) -> Severity:
+        """The lowest severity in reports for people. Whoever selects rules wants to see what they find."""
+        options, own = self._options, self.here
+        given = options.min_severity or own.min_severity
+        if given is not None:
+            return given
+        choices = (self._choice, own.rules, *(choice for _, choice in own.files))
+        if any(one.select is not None or one.extend_select for one in choices):
+            return "hint"
+        return "info" if self.fail_on == "info" else "warning"
 
     def cache(self) -> Cache | None:
         """The cache folder, if caching is enabled. Raises UsageError if a configuration names a folder that

@@ -22,6 +22,6 @@ def with_messages(
         return found
     source, origins = module.document.source, SourceLocations(module)
     _, added = merge_messages(
-        found, messages, source, Suppressions(source), lambda offset: origins.of(offset)[1]
+        found, messages, source, Suppressions(source), lambda offset: next(iter(origins.of(offset)[1]), None)
     )
     return worst(sorted([*found, *rules.judged(added)], key=lambda one: one.span), source)

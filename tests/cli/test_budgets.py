@@ -52,7 +52,7 @@ def test_ignored_silenced_and_milder(lint: Lint, k: Path) -> None:
     with Path("ptx-lint.toml").open("a") as file:
         file.write('[severity]\nover-budget = "info"\n')
     assert lint(k).status == 0
-    assert "info[over-budget]" in lint(k).out
+    assert "info[over-budget]" in lint("--min-severity", "info", k).out
 
 
 def test_wrong_budgets(lint: Lint, k: Path) -> None:

@@ -44,6 +44,7 @@ error[E100] syntax-error: expected `;` before `ret`
    |     ^^^
    = help: Insert `;`
 
+To read about a rule: ptx-lint --explain undeclared-name
 Found 2 errors in 1 file.
 """
 

@@ -236,7 +236,7 @@ def test_markdown(lint: Lint, trouble: Path) -> None:
     assert kinds.count("table_open") == 2
     heads = sum(kind == "th_open" for kind in kinds)
     rows = kinds.count("tr_open") - 2
-    assert heads == 3 + 6
+    assert heads == 4 + 6
     assert rows == len(report(lint, "json-lines", trouble).splitlines()) + 1
     assert "`absent.ptx`: no such file or directory" in out
 

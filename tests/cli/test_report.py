@@ -116,7 +116,10 @@ def test_all_parts_are_there(lint: Lint, report: Path, tmp_path: Path) -> None:
     assert page.texts["here"][-1].startswith("peak: 2 at line ")
     anchors = {attributes.get("id") for tag, attributes in page.tags if tag == "section"}
     links = {(attributes.get("href") or "")[1:] for tag, attributes in page.tags if tag == "a"}
-    assert links == anchors == {"k1"}
+    assert anchors == {"k1"}
+    explained = {attributes.get("id") for tag, attributes in page.tags if tag == "details"} - {None}
+    assert links == anchors | explained
+    assert explained == {"rule-immediate-address"}
 
 
 def test_what_is_live_at_the_peak(lint: Lint, report: Path, tmp_path: Path) -> None:

@@ -36,12 +36,12 @@ def with_messages(
     answer: Report,
     source: Source,
     comments: Suppressions,
-    origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
+    origins: Callable[[int], tuple[str, tuple[Origin, ...]]] = lambda offset: ("", ()),
 ) -> list[Reported]:
     """The findings merged with those of ptxas, in the order of their places; see `merge_messages`."""
     notes, added = merge_messages(kept, answer.messages, source, comments)
     own = [
         one._replace(notes=tuple(f"ptxas: {text}" for text in notes.get(index, ())))
-        for index, one in enumerate(reported(kept, source, origin))
+        for index, one in enumerate(reported(kept, source, origins))
     ]
-    return sorted([*own, *reported(added, source, origin)], key=lambda one: one.mark.start)
+    return sorted([*own, *reported(added, source, origins)], key=lambda one: one.mark.start)

@@ -10,12 +10,14 @@ from ptx_lsp.cli.graphs import flow_svg
 from ptx_lsp.cli.page import style
 from ptx_lsp.cli.page.findings import findings
 from ptx_lsp.cli.page.kernel import kernel_section
+from ptx_lsp.cli.page.rules import rules
 from ptx_lsp.cli.page.text import number, safe
+from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.results.report import FileReport, Kernel, count
 
 
-def page(files: Sequence[FileReport]) -> Iterator[str]:
-    """The lines of the page. The kernels have `details`."""
+def page(files: Sequence[FileReport], least: Severity = "hint") -> Iterator[str]:
+    """The lines of the page. The kernels have `details`; findings below `least` are folded away."""
     name = files[0].path if len(files) == 1 else f"{len(files)} files"
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
@@ -28,7 +30,8 @@ def page(files: Sequence[FileReport]) -> Iterator[str]:
     sections = [(file, _by_name(file.kernels, anchors)) for file in files]
     yield from _overview(sections)
     for file, kernels in sections:
-        yield from _file(file, kernels, alone=len(files) == 1)
+        yield from _file(file, kernels, least, alone=len(files) == 1)
+    yield from rules({found.rule for file in files for found in file.diagnostics})
     yield "</body></html>"
 
 
@@ -85,7 +88,9 @@ def _cell(value: object) -> str:
     return "-" if value is None or value is False or value == "" else safe(str(value))
 
 
-def _file(file: FileReport, kernels: Sequence[Section], alone: bool) -> Iterator[str]:
+def _file(
+    file: FileReport, kernels: Sequence[Section], least: Severity, alone: bool
+) -> Iterator[str]:
     if not alone:
         yield f"<h2>{safe(file.path)}</h2>"
     for trouble in (file.error, *file.failures, *file.complaints):
@@ -95,4 +100,4 @@ def _file(file: FileReport, kernels: Sequence[Section], alone: bool) -> Iterator
         yield from kernel_section(file.path, rows, anchor)
     if file.error is None:
         yield "<h2>Findings</h2>" if alone else "<h3>Findings</h3>"
-        yield from findings(file.diagnostics)
+        yield from findings(file, least)

@@ -55,6 +55,8 @@ pre { background: var(--panel); border-radius: 6px; padding: 8px 12px; margin: 6
   font-size: 13px } pre .number { color: var(--soft); user-select: none;
   display: inline-block; min-width: 4em }
 mark { background: var(--hit); color: inherit; border-bottom: 2px solid var(--mark) }
+.source { font-family: ui-monospace, monospace; font-size: 13px; font-weight: 600 }
+details.rule:target { outline: 2px solid var(--info); outline-offset: 4px; border-radius: 4px }
 details > summary { cursor: pointer; margin: 8px 0; font-weight: 600; font-size: 14px }
 p.trouble { color: var(--error) }
 """

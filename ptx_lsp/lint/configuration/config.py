@@ -42,6 +42,8 @@ from ptx_lsp.static_typing import TYPE_CHECKING, Literal, cast
 if TYPE_CHECKING:
     from pathlib import Path, PurePath
 
+    from ptx_lsp.lint.diagnostic import Severity
+
 OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
 FILE_NAMES = (OWN_FILE, SHARED_FILE)
 """The first of these files in a folder that configures ptx-lint applies."""
@@ -67,6 +69,7 @@ class Config(NamedTuple):
     dynamic_shared: int | None = None
     ptxas: bool = False
     fail_on: Literal["error", "warning", "info"] | None = None
+    min_severity: Severity | None = None
     budgets: Budgets = ()
     baseline: Path | None = None
     cache_dir: Path | None = None
@@ -135,6 +138,7 @@ def parse(given: Table, origin: str, folder: Path) -> Config:
             dynamic_shared=_get(given, "dynamic-shared", SHARED),
             ptxas=_get(given, "ptxas", FLAG) or False,
             fail_on=cast(Literal["error", "warning", "info"] | None, level),
+            min_severity=_get(given, "min-severity", SEVERITY),
             budgets=_get(given, "budgets", _BUDGETS) or (),
             baseline=_place(given, "baseline", folder),
             cache_dir=_place(given, "cache-dir", folder),
@@ -350,6 +354,7 @@ KEYS: dict[str, tuple[dict[str, Schema], str]] = {
     ),
     "ptxas": (FLAG.schema, "Whether to run ptxas as well."),
     "fail-on": (_LEVEL.schema, "The least severe finding that makes the exit status 1."),
+    "min-severity": (SEVERITY.schema, "The least severe finding in reports for people."),
     "budgets": (_BUDGETS.schema, "Limits on what kernels may use, by a pattern of their names."),
     "baseline": (PATH.schema, "The file of known findings, inside the folder of this file."),
     "cache-dir": (PATH.schema, "The folder of the cache, inside the folder of this file."),

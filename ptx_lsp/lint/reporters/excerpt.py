@@ -28,12 +28,16 @@ class Drawn(NamedTuple):
     end: int
 
 
-def excerpts(underlines: Iterable[Underline], style: Style, columns: int) -> Iterator[str]:
-    """The lines of the marks in the order of the text, each mark under its line, within `columns`."""
+def excerpts(
+    underlines: Iterable[Underline], style: Style, columns: int, margin: int = 0
+) -> Iterator[str]:
+    """The lines of the marks in the order of the text, each mark under its line, within `columns`. Line
+    numbers take at least `margin` of them.
+    """
     ordered = sorted(underlines, key=lambda one: one.mark.start.line)
     if not ordered:
         return
-    margin = len(str(ordered[-1].mark.start.line))
+    margin = max(margin, len(str(ordered[-1].mark.start.line)))
     gutter = style.paint(" " * margin + " |", "blue")
     yield gutter
     shown: tuple[int, str] | None = None

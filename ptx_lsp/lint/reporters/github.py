@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.lint.diagnostic import Severity
-from ptx_lsp.lint.reporters.places import from_here, is_in_tree
+from ptx_lsp.lint.reporters.places import from_here, in_tree
 from ptx_lsp.lint.results.report import FileReport, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.shown import groups
 from ptx_lsp.lint.results.style import printable
 
 _COMMANDS: dict[Severity, str] = {
@@ -24,24 +25,24 @@ _COMMANDS: dict[Severity, str] = {
 def github(run: Run) -> Iterator[str]:
     """One line for each finding, and for each file that could not be checked."""
     for file in run.files:
-        for found in file.diagnostics:
-            yield annotation(file, found)
+        for one in groups(file, run.least):
+            yield annotation(file, one.first, one.more)
         if file.error is not None:
             member = f" ({printable(from_here(file.path))})" if file.member is not None else ""
             message, path = f"{file.error}{member}", from_here(file.container or file.path)
             yield _line("error", {"file": path, "title": "ptx-lint"}, message)
 
 
-def annotation(file: FileReport, found: Reported) -> str:
-    """The line for one finding in a file."""
+def annotation(file: FileReport, found: Reported, more: str = "") -> str:
+    """The line for one finding in a file; `more` is about others like it."""
     title = f"ptx-lint: {found.rule}"
     (line, column), (last, end) = found.mark.start, found.mark.end
-    message = printable(found.text)
-    is_in_source = is_in_tree(found) and found.origin is not None
-    if is_in_source or file.container is not None:
+    message = printable(found.text) + (f"; {more}" if more else "")
+    source = in_tree(found)
+    if source is not None or file.container is not None:
         place: dict[str, str | int] = {"file": from_here(file.container or file.path), "title": title}
-        if is_in_source and found.origin is not None:
-            place = {"file": from_here(found.origin.path), "line": found.origin.line, "title": title}
+        if source is not None:
+            place = {"file": from_here(source.path), "line": source.line, "title": title}
         message += f" ({printable(from_here(file.path))}:{line}:{column})"
         return _line(_COMMANDS[found.severity], place, message)
     place = {"file": from_here(file.path), "line": line, "endLine": last, "title": title}

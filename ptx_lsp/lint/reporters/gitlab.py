@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import inert
-from ptx_lsp.lint.reporters.places import from_here
+from ptx_lsp.lint.reporters.places import from_here, line_text
 from ptx_lsp.lint.results.report import FileReport, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
 
@@ -26,9 +26,10 @@ def gitlab(run: Run) -> Iterator[str]:
 
 
 def _row(file: FileReport, found: Reported) -> Value:
-    path = from_here(file.path)
+    path, source = from_here(file.path), found.source_line
+    origin = f" ({line_text(source)})" if source is not None else ""
     return {
-        "description": inert(found.text),
+        "description": inert(found.text + origin),
         "check_name": found.rule,
         "fingerprint": _fingerprint(path, found.fingerprint),
         "severity": _SEVERITIES[found.severity],

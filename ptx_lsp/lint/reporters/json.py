@@ -110,6 +110,7 @@ def finding(found: Reported) -> dict[str, Value]:
         "notes": found.notes,
         "function": found.function or None,
         "origin": found.origin._asdict() if found.origin is not None else None,
+        "inlined_at": [one._asdict() for one in found.inlined_at],
         "fingerprint": found.fingerprint,
         "alternatives": [_fix(one) for one in found.alternatives],
     }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
+from ptx_lsp.lint.reporters.places import line_text
 from ptx_lsp.lint.results.report import FileReport, Reported, count
 from ptx_lsp.lint.results.reporter import Run, reporter
 
@@ -45,11 +46,13 @@ def _suite(file: FileReport) -> Iterator[str]:
 
 def _case(suite: str, found: Reported) -> Iterator[str]:
     line, column = found.mark.start
+    source = found.source_line
+    origin = f"{line_text(source)}; PTX " if source is not None else ""
     name = _attribute(f"{found.rule}:{line}:{column}")
     yield f'    <testcase classname={suite} name={name}>'
     yield (
         f'      <failure type="{found.severity}" message={_attribute(found.text)}>'
-        f"{_text(f'line {line}, column {column}: {found.mark.excerpt.text.strip()}')}</failure>"
+        f"{_text(f'{origin}line {line}, column {column}: {found.mark.excerpt.text.strip()}')}</failure>"
     )
     yield "    </testcase>"
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptx_lsp.lint.results.report import FileReport, Kernel, count
+from ptx_lsp.lint.reporters.places import from_here
+from ptx_lsp.lint.results.grouping import Group
+from ptx_lsp.lint.results.report import Counts, FileReport, Kernel
 from ptx_lsp.lint.results.reporter import Run, reporter
+from ptx_lsp.lint.results.shown import groups
 from ptx_lsp.lint.results.style import printable
 
 _MOST = 200
@@ -17,9 +20,10 @@ _ICONS = {"error": "\u274c", "warning": "\u26a0\ufe0f", "info": "\u2139\ufe0f", 
 @reporter("markdown", "a summary for pull requests and job pages", has_kernels=True)
 def markdown(run: Run) -> Iterator[str]:
     """The lines of the summary."""
-    counts = count(run.files)
+    counts = Counts(run.least)
+    findings = [(file, one) for file in counts.counted(run.files) for one in groups(file, run.least)]
     unread = [file for file in run.files if file.error is not None]
-    counted = [f"{_ICONS[severity]} {number} {severity}" for severity, number in counts.items() if number]
+    counted = [f"{_ICONS[severity]} {number} {severity}" for severity, number in counts.shown.items()]
     nothing = "some files could not be read" if unread else "no findings"
     yield f"### ptx-lint: {', '.join(counted) or nothing}"
     yield ""
@@ -28,7 +32,10 @@ def markdown(run: Run) -> Iterator[str]:
     )
     yield from (f"\n{prose(remark)}" for remark in run.remarks)
     yield from (f"\n- {code(file.path)}: {prose(file.error or '')}" for file in unread)
-    yield from _findings(run.files)
+    if counts.hidden:
+        listed = " and ".join(f"{number} {severity}" for severity, number in counts.hidden.items())
+        yield f"\nNot shown: {listed} (`--min-severity {[*counts.hidden][-1]}`)."
+    yield from _findings(findings)
     yield from _kernels([kernel for file in run.files for kernel in file.kernels])
 
 
@@ -95,18 +102,22 @@ def _in_table(cell: str) -> str:
     return cell.replace("|", "\\|")
 
 
-def _findings(files: Iterable[FileReport]) -> Iterator[str]:
-    rows = [
-        (
-            f"{_ICONS[found.severity]} `{found.rule}`",
-            code(f"{file.path}:{found.mark.start.line}"),
-            prose(found.text),
-        )
-        for file in files
-        for found in file.diagnostics
-    ]
-    if rows:
-        yield from table(("rule", "place", "what"), rows)
+def _findings(found: Iterable[tuple[FileReport, Group]]) -> Iterator[str]:
+    rows = [_finding(file, one) for file, one in found]
+    if any(source for _, source, *_ in rows):
+        yield from table(("rule", "source", "place", "what"), rows)
+    elif rows:
+        yield from table(("rule", "place", "what"), [(rule, *others) for rule, _, *others in rows])
+
+
+def _finding(file: FileReport, one: Group) -> tuple[str, str, str, str]:
+    found, source = one.first, one.first.source_line
+    return (
+        f"{_ICONS[found.severity]} `{found.rule}`",
+        code(f"{from_here(source.path)}:{source.line}") if source is not None else "",
+        code(f"{file.path}:{found.mark.start.line}"),
+        prose(found.text + (f" ({one.more})" if one.more else "")),
+    )
 
 
 def _kernels(kernels: Sequence[Kernel]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.markdown import inert
-from ptx_lsp.lint.reporters.places import from_here
+from ptx_lsp.lint.reporters.places import from_here, line_text
 from ptx_lsp.lint.results.report import Excerpt, FileReport, Mark, Point, Reported
 from ptx_lsp.lint.results.reporter import Run, reporter
 
@@ -28,9 +28,10 @@ def rdjson(run: Run) -> Iterator[str]:
 
 
 def _row(file: FileReport, found: Reported) -> Value:
-    path = from_here(file.path)
+    path, source = from_here(file.path), found.source_line
+    origin = f" ({line_text(source)})" if source is not None else ""
     row: dict[str, Value] = {
-        "message": inert(found.text),
+        "message": inert(found.text + origin),
         "location": {"path": path, "range": _range(found.mark)},
         "severity": _SEVERITIES[found.severity],
         "code": {"value": found.rule},

@@ -1,7 +1,7 @@
 """SARIF 2.1.0 (OASIS), as GitHub code scanning, Azure DevOps and editors read it.
 
-The place of a finding is the source line that `.loc` names, and its PTX is a related place; where there is no
-`.loc`, its place is in the PTX.
+The place of a finding is the line of the user's own file according to `.loc` and `inlined_at`. Its PTX is a
+related place, and so are the lines of inlined code; where there is no `.loc`, its place is in the PTX.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.configuration.selection import OUTSIDE
-from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.diagnostic import Origin, Severity
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.reporters.places import uri
@@ -84,10 +84,14 @@ def _notification(file: FileReport) -> Value:
 
 def _result(file: FileReport, found: Reported, rule: int) -> Value:
     places: list[dict[str, Value]] = [_place(file.path, found.mark)]
-    if found.origin is not None:
+    if found.source_line is not None:
+        own, inner, outer = found.source_line, "inlined code", "inlined here"
+        at = found.source_lines.index(own)
         places[0]["message"] = {"text": "the PTX"}
-        region = {"startLine": found.origin.line, "startColumn": found.origin.column}
-        places.insert(0, _located(found.origin.path, region))
+        places.insert(0, _located_origin(own))
+        for number, one in enumerate(found.source_lines):
+            if number != at:
+                places.append(_located_origin(one) | {"message": {"text": inner if number < at else outer}})
     if found.function:
         places[0]["logicalLocations"] = [{"name": found.function, "kind": "function"}]
     first, *others = places
@@ -133,6 +137,10 @@ def _place(path: str, mark: Mark) -> dict[str, Value]:
 
 def _located(path: str, region: dict[str, int]) -> dict[str, Value]:
     return {"physicalLocation": {"artifactLocation": _artifact(path), "region": region}}
+
+
+def _located_origin(place: Origin) -> dict[str, Value]:
+    return _located(place.path, {"startLine": place.line, "startColumn": place.column})
 
 
 def _artifact(path: str) -> dict[str, Value]:

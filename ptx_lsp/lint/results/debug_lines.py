@@ -1,15 +1,20 @@
-"""Source locations: the function around a place, and the source line that `.loc` gives for it."""
+"""Source locations: the function around a place, and the source lines that `.loc` gives for it."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
 
 from ptx_lsp.lint.diagnostic import Origin
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
+from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
+
+_DEEPEST: Final = 64
+"""Inlined calls that are followed."""
 
 
 class SourceLocations:
@@ -17,37 +22,81 @@ class SourceLocations:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._locations: dict[int, tuple[list[int], list[nodes.Location]]] = {}
+        self._locations: dict[int, _Locations] = {}
 
-    def of(self, offset: int) -> tuple[str, Origin | None]:
-        """The name of the function around a byte offset, and its source line; "" and None if absent.
+    def of(self, offset: int) -> tuple[str, tuple[Origin, ...]]:
+        """The name of the function around a byte offset, and its source lines: the line itself, then each
+        that it is inlined at. Both are empty if absent.
 
         A `.loc` applies to the text after it, up to the next one.
         """
         function = self._module.function_at(offset)
         if function is None:
-            return "", None
-        starts, locations = self._of_function(function)
-        index = bisect_right(starts, offset) - 1
-        return function.name, self._origin(locations[index]) if index >= 0 else None
+            return "", ()
+        locations = self._of_function(function)
+        index = bisect_right(locations.starts, offset) - 1
+        return function.name, tuple(self._chain(locations, index))
 
-    def _of_function(self, function: Function) -> tuple[list[int], list[nodes.Location]]:
+    def _chain(self, locations: _Locations, index: int) -> Iterator[Origin]:
+        """The origin of a location, then those that it is inlined at, which earlier locations have."""
+        for _ in range(_DEEPEST):
+            origin = self._origin(locations.positions[index]) if index >= 0 else None
+            if origin is None:
+                return
+            yield origin
+            caller, index = locations.callers[index]
+            if caller is not None and index < 0 and (origin := self._origin(caller)) is not None:
+                yield origin  # known without its location
+
+    def _of_function(self, function: Function) -> _Locations:
         key = id(function.node)
         found = self._locations.get(key)
         if found is None:
             body = function.node.body
-            locations = list(_locations(body.statements)) if body is not None else []
-            starts = [function.item.offset(one.start) for one in locations]
-            found = self._locations[key] = starts, locations
+            nodes_ = list(_locations(body.statements)) if body is not None else []
+            found = self._locations[key] = _Locations([], [], [])
+            latest: dict[_Position, int] = {}
+            for index, node in enumerate(nodes_):
+                position = _numbers(node.file, node.line, node.column)
+                caller = _caller(node)
+                found.starts.append(function.item.offset(node.start))
+                found.positions.append(position)
+                found.callers.append((caller, -1 if caller is None else latest.get(caller, -1)))
+                latest[position] = index
         return found
 
-    def _origin(self, location: nodes.Location) -> Origin | None:
-        file, line, column = (
-            integer(part.text) if isinstance(part, nodes.Number) else None
-            for part in (location.file, location.line, location.column)
-        )
+    def _origin(self, position: _Position) -> Origin | None:
+        file, line, column = position
         path = self._module.files.get(file) if file is not None else None
         return Origin(path, line, max(1, column or 0)) if path and line else None
+
+
+class _Locations(NamedTuple):
+    """The `.loc` of a function, in order."""
+
+    starts: list[int]
+    positions: list[_Position]
+    callers: list[tuple[_Position | None, int]]
+    """The position that each is inlined at, and the index of the latest location before it that has it."""
+
+
+_Position: TypeAlias = "tuple[int | None, int | None, int | None]"
+"""The index of a file, a line and a column."""
+
+
+def _caller(location: nodes.Location) -> _Position | None:
+    for attribute in location.attributes:
+        if attribute.name.text == "inlined_at" and len(attribute.values) == 3:
+            return _numbers(*attribute.values)
+    return None
+
+
+def _numbers(file: nodes.Node, line: nodes.Node, column: nodes.Node) -> _Position:
+    return _number(file), _number(line), _number(column)
+
+
+def _number(part: nodes.Node) -> int | None:
+    return integer(part.text) if isinstance(part, nodes.Number) else None
 
 
 def _locations(statements: Iterable[nodes.Statement]) -> Iterator[nodes.Location]:

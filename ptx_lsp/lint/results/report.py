@@ -86,9 +86,26 @@ class Reported(NamedTuple):
     function: str = ""
     """The kernel or function that contains it; empty at file level."""
     origin: Origin | None = None
+    """The source line according to `.loc`, perhaps of a function that was inlined."""
     fingerprint: str = ""
     """Stable across moved lines (`fingerprint.py`)."""
     alternatives: tuple[Mending, ...] = ()
+    inlined_at: tuple[Origin, ...] = ()
+    """The source lines at which that function was inlined, the innermost first."""
+
+    @property
+    def source_line(self) -> Origin | None:
+        """The source line in the user's own file, which is the one that has the kernel: code inlined from a
+        header is at the line that calls it.
+        """
+        if not self.inlined_at:
+            return self.origin
+        return next(one for one in self.source_lines if one.path == self.inlined_at[-1].path)
+
+    @property
+    def source_lines(self) -> tuple[Origin, ...]:
+        """The source line according to `.loc`, then those at which it was inlined."""
+        return (self.origin, *self.inlined_at) if self.origin is not None else ()
 
     @property
     def text(self) -> str:
@@ -283,12 +300,14 @@ def count(files: Iterable[FileReport]) -> dict[Severity, int]:
 class Counts:
     """Counts files and findings as the files come."""
 
-    def __init__(self) -> None:
+    def __init__(self, least: Severity = "hint") -> None:
+        self.least: Severity = least
+        """The lowest severity that is shown."""
         self.files = 0
         self.unread = 0
         """The files that could not be checked."""
         self.having = 0
-        """The files with findings."""
+        """The files with findings that are shown."""
         self.fixed = 0
         """The applied fixes."""
         self.findings: dict[Severity, int] = dict.fromkeys(SEVERITIES, 0)
@@ -298,11 +317,29 @@ class Counts:
         for file in files:
             self.files += 1
             self.unread += file.error is not None
-            self.having += bool(file.diagnostics)
+            self.having += any(is_shown(found, self.least) for found in file.diagnostics)
             self.fixed += len(file.fixed)
             for found in file.diagnostics:
                 self.findings[found.severity] += 1
             yield file
+
+    @property
+    def shown(self) -> dict[Severity, int]:
+        """The number of findings that are shown per severity, those without any left out."""
+        return {one: n for one, n in self.findings.items() if n and _RANK[one] <= _RANK[self.least]}
+
+    @property
+    def hidden(self) -> dict[Severity, int]:
+        """The number of findings that are not shown, likewise."""
+        return {one: n for one, n in self.findings.items() if n and _RANK[one] > _RANK[self.least]}
+
+
+_RANK: dict[Severity, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+
+
+def is_shown(found: Reported, least: Severity) -> bool:
+    """Whether a finding has at least this severity."""
+    return _RANK[found.severity] <= _RANK[least]
 
 
 class Locator:
@@ -368,12 +405,12 @@ class Locator:
 def reported(
     diagnostics: Iterable[Diagnostic],
     source: Source,
-    origin: Callable[[int], tuple[str, Origin | None]] = lambda offset: ("", None),
+    origins: Callable[[int], tuple[str, tuple[Origin, ...]]] = lambda offset: ("", ()),
 ) -> Iterator[Reported]:
-    """The diagnostics of one text, in the given order; `origin` returns the origin of an offset."""
+    """The diagnostics of one text, in the given order; `origins` is `SourceLocations.of`."""
     locate = Locator(source)
     for found in diagnostics:
-        function, comes_from = origin(found.span.start)
+        function, lines = origins(found.span.start)
         yield Reported(
             found.rule,
             found.code,
@@ -384,8 +421,9 @@ def reported(
             _mending(found.fix, locate) if found.fix is not None else None,
             found.source,
             function=function,
-            origin=comes_from,
+            origin=lines[0] if lines else None,
             alternatives=tuple(_mending(fix, locate) for fix in found.alternatives),
+            inlined_at=lines[1:],
         )
 
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 
+from ptx_lsp.lint.diagnostic import Severity
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.style import Style
 from ptx_lsp.named_tuple import NamedTuple
@@ -30,6 +31,8 @@ class Run(NamedTuple):
     """Whether source lines are left out."""
     kernels: bool = False
     """Whether the table of kernels is included."""
+    least: Severity = "hint"
+    """The lowest severity of findings in reports for people; reports for programs have all."""
 
 
 _PACKAGE = "ptx_lsp.lint.reporters"

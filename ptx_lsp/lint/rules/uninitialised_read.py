@@ -24,10 +24,12 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
 
     ## What it does
     Reports the first read of a register that is not written on any path to it (a warning), or not on
-    every path (information). Reads and writes under the same guard are matched, and so are the sides of
-    a branch and code guarded by its predicate. Parameters have values. An accumulator that `wgmma` does
-    not read, `xor` of a register with itself, and a source of `prmt` of which a constant selects no byte
-    do not count as reads.
+    every path (information). It is also information if that read is the value that `shfl` gives to other
+    lanes: compilers exchange undefined halves and padding of structures, which nothing uses.
+
+    Reads and writes under the same guard are matched, and so are the sides of a branch and code guarded by
+    its predicate. Parameters have values. An accumulator that `wgmma` does not read, `xor` of a register
+    with itself, and a source of `prmt` of which a constant selects no byte do not count as reads.
 
     ## Why it matters
     ptxas does not report it, and the register has an arbitrary value: results differ between runs,
@@ -82,7 +84,8 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         place = _mentions(function, read.instruction, register)[-1]
         if read.on_all_paths:
             message = f"`{register.name}` is read before it is written"
-            yield Finding(place, message)
+            severity = "info" if _is_passed_on(function, read.instruction, place) else None
+            yield Finding(place, message, severity=severity)
             continue
         message = f"`{register.name}` may be read before it is written: not every path writes it"
         related = tuple(
@@ -90,6 +93,13 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
             for writer in writers.get(read.register, ())[:_MOST]
         )
         yield Finding(place, message, related, severity="info")
+
+
+def _is_passed_on(function: Function, number: int, place: Place) -> bool:
+    """Whether the value at `place` is the one that a `shfl` gives to other lanes."""
+    node = function.body.instructions[number]
+    sources = node.operands[1:2] if node.opcode.text.startswith("shfl.") else ()
+    return any(place == function.place(source) for source in sources)
 
 
 def _writers(flow: FunctionInstructions, registers: set[int]) -> dict[int, list[int]]:

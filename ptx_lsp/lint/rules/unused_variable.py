@@ -15,6 +15,8 @@ from ptx_lsp.model.instructions.uses import names_elsewhere, unused
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
 
+_STACK = "__local_depot"
+"""The name that NVVM and LLVM give to the stack of a function."""
 _OWN = frozenset({".shared", ".local", ".param"})
 
 
@@ -24,7 +26,8 @@ def unused_variable(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Reports unused variables in `.shared`, `.local` and `.param`, inside and outside functions. Variables
-    in `.global` and `.const` are not reported, because a host program may find them by name.
+    in `.global` and `.const` are not reported, because a host program may find them by name, nor is the
+    stack that compilers declare (`__local_depot0`).
 
     ## Why it matters
     It wastes memory, of which `.shared` has little, or another variable was meant somewhere.
@@ -82,7 +85,7 @@ def _named(function: Function) -> tuple[str, ...]:
 @each_function(having_directives(lambda function: function.body.variables))
 def _in_functions(function: Function) -> Iterator[Finding]:
     for variable in unused(function, function.body.variables):
-        if variable.space in _OWN:
+        if variable.space in _OWN and not variable.name.startswith(_STACK):
             yield _finding(variable)
 
 

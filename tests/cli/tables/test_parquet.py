@@ -371,7 +371,7 @@ RENAMED = {
     "fix_safe": "fix_is_safe",
 }
 """The columns that are not called as the key in JSON, with those of the objects around it."""
-ONLY_IN_JSON = {"related", "alternatives", "fix_message", "fix_edits"}
+ONLY_IN_JSON = {"related", "alternatives", "inlined_at", "fix_message", "fix_edits"}
 PAIRS = {"instructions", "metadata_options"}
 
 
