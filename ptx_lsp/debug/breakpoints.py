@@ -158,16 +158,23 @@ class Breakpoints(Goal):
     def watches(self) -> bool:
         return any(one.place is not None for one in self.data)
 
+    @property
+    def can_stop(self) -> bool:
+        return not self.is_off and bool(self.data or self.lines)
+
     def reached(self, moment: Moment) -> Hit | None:
         if self.is_off:
             return None
-        found = self._data(moment)
-        if found is not None:
-            return found
+        if self.data or self._accessed:
+            found = self._data(moment)
+            if found is not None:
+                return found
+        here = self.lines.get(moment.step.line)
+        if here is None or id(moment.step) not in self.starts:
+            return None
         hit: list[int] = []
         lane: int | None = None
-        is_start = id(moment.step) in self.starts
-        for one in self.lines.get(moment.step.line, ()) if is_start else ():
+        for one in here:
             lanes = self._lanes(one, moment)
             if lanes is not None and self._is_hit(one, moment):
                 hit.append(one.number)

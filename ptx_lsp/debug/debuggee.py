@@ -75,12 +75,14 @@ class Debuggee:
 
     def from_kernel(self, text: str) -> None:
         """Shows the text that threads print."""
-        self.from_run(text, "stdout")
+        text = text if self.recording is None else self.recording.unprinted(text)
+        if text:
+            self.print(text, "stdout")
 
-    def from_run(self, text: str, category: str = "console") -> None:
-        """Shows a text that the run produces, once, also where it is repeated."""
+    def from_run(self, text: str) -> None:
+        """Shows a message of a log point, once, also where the run is repeated."""
         if self.recording is None or not self.recording.is_repeating:
-            self.print(text, category)
+            self.print(text)
 
     def stands(self, stop: Stop) -> None:
         """The run has stopped: it can be looked at, and a thread that is there is in focus."""

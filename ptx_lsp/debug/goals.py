@@ -17,7 +17,7 @@ Reason = Literal[
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Moment:
     """An instruction that is about to be executed: the `event`-th of the run, counted from 1, for the lanes
     that have reached it (`arrived`), of which those whose guard is true execute it (`active`).
@@ -66,6 +66,11 @@ class Goal:
         """Whether it is to see accesses to memory."""
         return False
 
+    @property
+    def can_stop(self) -> bool:
+        """Whether it may stop the run, or is to see each instruction for another reason."""
+        return True
+
     def begin(self, moment: Moment | None) -> None:
         """The run goes on from a moment; None for the start or a copy. What was seen before is void."""
 
@@ -104,6 +109,10 @@ class Several(Goal):
     @property
     def watches(self) -> bool:
         return any(goal.watches for goal in self.goals)
+
+    @property
+    def can_stop(self) -> bool:
+        return any(goal.can_stop for goal in self.goals)
 
     def begin(self, moment: Moment | None) -> None:
         for goal in self.goals:

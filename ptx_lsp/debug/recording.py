@@ -7,21 +7,25 @@
    the last copy before that moment, and to run on from there. Copies share what is the same in them. When
    they need more memory than is granted, every other one is given up.
 4. Kernels print once, however often a part of the run is repeated.
+5. Where nothing can stop a run, it goes on unseen: nobody counts instructions, and native code runs. If it
+   ends or fails so, it is repeated from the last copy, to know where, as soon as that matters. If it is
+   stopped, what can be reached begins there.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import time
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TypeAlias, cast
 
+from ptx_lsp.debug.copies import Copies
 from ptx_lsp.debug.goals import AtEvent, Goal, Hit, LastBefore, Moment, Reason, Stop
-from ptx_lsp.debug.snapshot import Copier, Snapshot
+from ptx_lsp.debug.snapshot import Copier
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.checker import Checker
 from ptx_lsp.executor.launching.prepared_launch import Execution, PreparedLaunch
@@ -35,7 +39,6 @@ from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 
 MOST_BYTES = 1 << 28
 _LEAST_SECONDS = 0.05
-_FEWEST = 3
 _SHARE = 4
 """Copies are made so seldom that they take at most a share of the time."""
 
@@ -67,9 +70,8 @@ class Recording:
         self._recorder = _Recorder(self)
         self.launch = make(self._recorder)
         self._seed = seed
-        self._copier = Copier((*self.launch.fixed, self._recorder, self), self.launch.written)
-        self.most_bytes = most_bytes
-        self._copies: list[tuple[int, Snapshot]] = []
+        copier = Copier((*self.launch.fixed, self._recorder, self), self.launch.written)
+        self._copies = Copies(copier, most_bytes)
         self._orders: SimpleQueue[_Order] = SimpleQueue()
         self._stops: SimpleQueue[Stop | BaseException] = SimpleQueue()
         self._execution: Execution | None = None
@@ -77,6 +79,8 @@ class Recording:
         self.stop = Stop("start", 0)
         self.is_over = False
         """Whether the kernel has ended or failed: then it can only go back."""
+        self._is_unseen = False
+        """Whether it has ended unseen, so that nobody knows how many instructions there were."""
         self._thread = threading.Thread(target=self._work, name="debuggee", daemon=True)
         self._thread.start()
 
@@ -88,7 +92,7 @@ class Recording:
     @property
     def copied_bytes(self) -> int:
         """The memory that copies take."""
-        return self._copier.size
+        return self._copies.size
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -107,15 +111,21 @@ class Recording:
     def go_to(self, event: int, reason: Reason = "goto") -> Stop:
         """Runs to a moment, before or after this one."""
         if event <= self.stop.event or self.is_over:
-            return self._ordered(_Order(AtEvent(event, reason), self._before(event)))
+            return self._ordered(_Order(AtEvent(event, reason), self._copies.before(event)))
         return self._ordered(_Order(AtEvent(event, reason)))
 
     def go_back(self, goal: Goal) -> Stop:
         """To the last moment before this one at which a goal is reached; to the first if there is none."""
+        if self._is_unseen:
+            found = self._ordered(_Order(AtEvent(sys.maxsize), self._copies.last))
+            if not self.is_over:  # interrupted
+                return found
         end = start = self.stop.event + (self.stop.reason == "end")
-        while start > 1:
-            number = self._before(start - 1)
-            start = self._copies[number][0] + 1
+        first = self._copies.start + 1
+        while start > first:
+            number = self._copies.before(start - 1)
+            copy = self._copies.at(number)
+            start = first if copy is None else copy.event + 1
             searched = LastBefore(goal, end)
             found = self._ordered(_Order(searched, number), is_search=True)
             if found.reason == "pause":
@@ -127,7 +137,7 @@ class Recording:
                     self.stop = Stop(hit.reason, event, found.moment, hit.text, hit.hits, hit.lane)
                 return self.stop
             end = min(end, start + 1)  # only the run before the copy shows what the instruction before did
-        return self.go_to(1, "entry")
+        return self.go_to(first, "entry")
 
     def change(self, edit: Edit) -> None:
         """Changes the state of the run, which stands before an instruction. What came after is forgotten.
@@ -140,20 +150,24 @@ class Recording:
         self._recorder.changed(event)
         self._edits = {at: edits for at, edits in self._edits.items() if at <= event}
         self._edits.setdefault(event, []).append(edit)
-        self._copies = [one for one in self._copies if one[0] < event]
-        self._copier.keep(one for _, one in self._copies)
+        self._copies.forget_from(event)
 
     def edit(self, event: int) -> None:
         """Repeats the changes that were made before an instruction."""
-        machine = self.machine
-        for edit in self._edits.get(event, ()):
+        if event in self._edits:
+            machine = self.machine
             assert machine is not None
-            edit(machine)
+            for edit in self._edits[event]:
+                edit(machine)
 
     @property
     def is_repeating(self) -> bool:
         """Whether the run is where it was before."""
         return self._recorder.is_repeating
+
+    def unprinted(self, text: str) -> str:
+        """What is new of a text that the kernel prints."""
+        return self._recorder.unprinted(text)
 
     def pause(self) -> None:
         """Stops the run, which goes on in another thread, at the next instruction."""
@@ -177,16 +191,12 @@ class Recording:
             raise found
         problem = found.problem
         if isinstance(problem, Finding) and not is_search and not self.is_over:
-            found = self._ordered(_Order(AtEvent(found.event, "exception"), self._before(found.event)))
+            found = self._ordered(_Order(AtEvent(found.event, "exception"), self._copies.before(found.event)))
             if found.reason == "pause":
                 return found
             found = Stop("exception", found.event, found.moment, problem.message, problem=problem)
         self.stop = found
         return found
-
-    def _before(self, event: int) -> int:
-        """The number of the last copy from which the moment can be reached."""
-        return max(0, bisect_right(self._copies, event - 1, key=lambda one: one[0]) - 1)
 
     def _work(self) -> None:
         order = self._orders.get()
@@ -209,12 +219,16 @@ class Recording:
         except _Left:
             assert recorder.order is not None
             return recorder.order
+        self._is_unseen = recorder.is_unseen
         recorder.complete()
+        if self._is_unseen and run.error is not None and run.error.kind != "limit":
+            return _Order(AtEvent(sys.maxsize), self._copies.last)  # to see where
         unseen = (one for one in run.findings[recorder.found :] if not recorder.goal.ignores(one))
         problem = run.error or next(unseen, None)
         if problem is not None:
             text = str(problem) if isinstance(problem, ExecutionError) else problem.message
-            self.stop = Stop("exception", recorder.event, recorder.moment, text, problem=problem)
+            moment = None if self._is_unseen else recorder.moment
+            self.stop = Stop("exception", recorder.event, moment, text, problem=problem)
         else:
             self.stop = Stop("end", recorder.event)
         self.is_over = True
@@ -223,15 +237,15 @@ class Recording:
 
     def _begun(self, order: _Order) -> Execution:
         recorder = self._recorder
-        self.is_over = False
-        if order.copied is None or not self._copies:
-            recorder.event = 0
+        self.is_over = self._is_unseen = False
+        copy = None if order.copied is None else self._copies.at(order.copied)
+        if copy is None:
             execution = self.launch.begin(Schedule(self._seed))
+            recorder.begin(execution.checker, 0, 0)
         else:
-            recorder.event, copied = self._copies[order.copied]
-            state = cast("tuple[Machine, Checker | None, Heap | None]", self._copier.restore(copied))
+            state = cast("tuple[Machine, Checker | None, Heap | None]", self._copies.restored(copy))
             execution = self.launch.resumed(*state, self._seed)
-        recorder.begin(execution.checker)
+            recorder.begin(execution.checker, copy.event, copy.printed)
         return execution
 
     def halted(self, stop: Stop) -> Goal:
@@ -247,14 +261,18 @@ class Recording:
     def copy(self, event: int) -> None:
         """Keeps a copy of the state before an instruction."""
         execution = self._execution
-        at = bisect_right(self._copies, event, key=lambda one: one[0])
-        if execution is None or (at and self._copies[at - 1][0] == event):
-            return
-        state = execution.machine, execution.checker, self.launch.allocations
-        self._copies.insert(at, (event, self._copier.copy(state)))
-        if self._copier.size > self.most_bytes and len(self._copies) > _FEWEST:
-            self._copies = self._copies[:-1:2] + self._copies[-1:]
-            self._copier.keep(one for _, one in self._copies)
+        if execution is not None:
+            state = execution.machine, execution.checker, self.launch.allocations
+            self._copies.add(event, state, self._recorder.printed)
+
+    def watch(self, *, is_seen: bool) -> None:
+        """Whether the recorder sees the instructions that follow. What was not seen cannot be reached."""
+        machine = self.machine
+        assert machine is not None
+        self.launch.exchange(machine, Schedule(self._seed), None if is_seen else self._recorder.unseen_turn)
+        if is_seen:
+            self._copies.clear()
+            self._edits.clear()
 
 
 class _Recorder(Observer):
@@ -264,11 +282,13 @@ class _Recorder(Observer):
         self._recording = recording
         self.goal = Goal()
         self.order: _Order | None = None
-        self.is_interrupted = self.is_repeating = False
+        self.is_interrupted = self.is_repeating = self.is_unseen = False
         self.event = 0
         self.moment: Moment | None = None
         self._latest = 0
         """The last instruction that was ever completed."""
+        self.printed = self._most_printed = 0
+        """The characters that were printed until now, and those that ever were."""
         self._checker: Checker | None = None
         self.found = 0
         """How much of what the checks found was reported."""
@@ -277,18 +297,28 @@ class _Recorder(Observer):
         self._copied = -math.inf
         self._interval = _LEAST_SECONDS
 
-    def begin(self, checker: Checker | None) -> None:
+    def begin(self, checker: Checker | None, event: int, printed: int) -> None:
         """A run begins, from the start or from a copy."""
         self.moment, self._checker = None, checker
+        self.event, self.printed = event, printed
+        self.is_unseen = False
         self.found = 0 if checker is None else checker.count
 
     def complete(self) -> None:
         """The present instruction is completed."""
-        self._latest = max(self._latest, self.event)
+        self._latest = sys.maxsize if self.is_unseen else max(self._latest, self.event)
 
     def changed(self, event: int) -> None:
         """What comes from an instruction on is new."""
         self._latest = min(self._latest, event - 1)
+        self._most_printed = self.printed
+
+    def unprinted(self, text: str) -> str:
+        """What is new of a text that the kernel prints."""
+        self.printed += len(text)
+        new = self.printed - self._most_printed
+        self._most_printed = max(self._most_printed, self.printed)
+        return text[-new:] if new > 0 else ""
 
     def turn(self) -> None:
         begin = time.monotonic()
@@ -296,6 +326,20 @@ class _Recorder(Observer):
             self._recording.copy(self.event)
             self._copied = end = time.monotonic()
             self._interval = max(_LEAST_SECONDS, _SHARE * (end - begin))
+        if self._checker is None:
+            if not self.goal.can_stop and not self.is_interrupted:
+                self.is_unseen = True
+                self._recording.watch(is_seen=False)
+            else:
+                self._recording.launch.report_accesses(wanted=self.goal.watches)
+
+    def unseen_turn(self) -> None:
+        """A turn begins of a run that is not seen: whether it is to be from now on."""
+        if self.is_interrupted or self.goal.can_stop:
+            self.is_unseen = False
+            self._recording.watch(is_seen=True)
+            self._latest = self.event
+            self._recording.copy(self.event)
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if self._checker is not None and self._checker.count > self.found:

@@ -176,6 +176,8 @@ def _weak(items: list[tuple[object, object]]) -> WeakKeyDictionary[object, objec
 _PLAIN = (int, float, complex, str, bytes, type(None), type, ModuleType, BuiltinFunctionType, np.dtype)
 _UNCHANGED = ("ptx_lsp.model.", "ptx_lsp.syntax.", "ptx_lsp.isa.")
 """The packages whose objects never change while a kernel runs."""
+_EXECUTOR = "ptx_lsp.executor."
+"""What else the executor refers to, such as where threads print, is no part of its state."""
 
 
 def _is_unchanged(one: object) -> bool:
@@ -205,7 +207,7 @@ def _parts(one: object) -> Iterable[object]:
     if isinstance(one, dict):
         table = cast("dict[object, object]", one)
         return (*table.keys(), *table.values())
-    if isinstance(one, Observers) or _is_unchanged(one):
+    if isinstance(one, Observers) or not type(one).__module__.startswith(_EXECUTOR):
         return ()
     slots = (name for cls in type(one).__mro__ for name in getattr(cls, "__slots__", ()))
     return (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ptx_lsp.debug import recording as recording_module
 from ptx_lsp.debug.goals import AtEvent, Goal, Hit, Moment
-from ptx_lsp.debug.recording import Recording
+from ptx_lsp.debug.recording import MOST_BYTES, Recording
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.object_specs import argument, bindings
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
@@ -25,7 +27,10 @@ NAMES = (
 )
 
 
-def recording(module: Module, comment: LaunchComment, *, seed: int = 0, check: bool = False) -> Recording:
+def recording(
+    module: Module, comment: LaunchComment, *, seed: int = 0, check: bool = False,
+    most_bytes: int = MOST_BYTES,
+) -> Recording:
     def make(observer: Observer) -> PreparedLaunch:
         options = LaunchOptions(
             comment.grid, comment.block, [argument(one, comment.seed) for one in comment.specs],
@@ -34,7 +39,7 @@ def recording(module: Module, comment: LaunchComment, *, seed: int = 0, check: b
         )
         return PreparedLaunch(module, module.definitions[comment.entry], options, is_fine=seed != 0)
 
-    return Recording(make, seed)
+    return Recording(make, seed, most_bytes)
 
 
 class _Trail(Goal):
@@ -99,9 +104,8 @@ class _AtLine(Goal):
 
 def test_memory_is_bounded() -> None:
     module = Module.parse(kernels.LOOP.replace("100;", "3000;"))
-    run = recording(module, launch_comments(module)[0])
     bounded = 60_000
-    run.most_bytes = bounded
+    run = recording(module, launch_comments(module)[0], most_bytes=bounded)
     try:
         run.go_on(Goal())
         assert run.copied_bytes <= 2 * bounded
@@ -120,3 +124,82 @@ def test_an_interrupted_run_stops() -> None:
         assert run.go_on(Goal()).reason == "pause"
     finally:
         run.close()
+
+
+_LONG = kernels.LOOP.replace("100;", "300000;")
+_FAILS = _LONG.replace("st.global.u32 [%rd2], %r1;", "st.global.u32 [%rd2+64], %r1;")
+
+
+def test_a_run_that_nothing_can_stop_is_not_watched() -> None:
+    module = Module.parse(_LONG)
+    run = recording(module, launch_comments(module)[0])
+    try:
+        end = run.go_on(_Never())
+        assert (end.reason, end.event) == ("end", 0)
+        assert run.launch.written()[0].view(np.uint32).tolist() == [300_000] * 32
+        assert run.go_to(20).event == 20
+        assert run.go_on(_AtLine(kernels.COUNT)).event == 22
+    finally:
+        run.close()
+
+
+def test_back_from_an_end_that_was_not_watched() -> None:
+    module = Module.parse(kernels.LOOP)
+    run = recording(module, launch_comments(module)[0])
+    try:
+        run.go_on(_Never())
+        back = run.go_back(_AtLine(kernels.COUNT))
+        assert (back.reason, back.event) == ("breakpoint", 3 + 3 * 99 + 1)
+        run.go_on(_Never())
+        assert run.go_back(_AtLine(kernels.COUNT)).event == back.event
+    finally:
+        run.close()
+
+
+def test_a_failure_that_was_not_watched_stops_at_its_fault() -> None:
+    module = Module.parse(_FAILS.replace("300000;", "3000;"))
+    run = recording(module, launch_comments(module)[0])
+    try:
+        stop = run.go_on(_Never())
+        assert stop.moment is not None and stop.problem is not None
+        assert (stop.reason, stop.moment.step.line) == ("exception", _FAILS.splitlines().index("\tret;"))
+        assert run.go_back(_AtLine(kernels.COUNT)).event == 3 + 3 * 2999 + 1
+    finally:
+        run.close()
+
+
+def test_what_was_not_watched_cannot_be_reached() -> None:
+    module = Module.parse(_LONG.replace("300000;", "0x7fffffff;"))
+    run = recording(module, launch_comments(module)[0])
+    goal = _Never(patience=300)
+    try:
+        first = run.go_on(goal)
+        assert first.reason == "breakpoint" and first.moment is not None
+        counter = _register(first.moment)
+        later = run.go_to(first.event + 300)
+        assert later.moment is not None and _register(later.moment) > counter
+        back = run.go_back(AtEvent(sys.maxsize))
+        assert (back.event, back.reason) == (first.event, "entry")
+        assert back.moment is not None and _register(back.moment) == counter
+    finally:
+        run.close()
+
+
+def _register(moment: Moment) -> int:
+    """The largest value of `%r1` of `LOOP`, which counts."""
+    return max(int(one.max()) for one in moment.wave.registers if one.dtype == np.uint32)
+
+
+class _Never(Goal):
+    """Cannot stop a run, unless with `patience` it is asked so often."""
+
+    def __init__(self, patience: int = sys.maxsize) -> None:
+        self._patience = patience
+
+    @property
+    def can_stop(self) -> bool:
+        self._patience -= 1
+        return self._patience < 0
+
+    def reached(self, moment: Moment) -> Hit | None:
+        return Hit("breakpoint")

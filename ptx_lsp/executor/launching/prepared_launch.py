@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -223,10 +223,9 @@ class PreparedLaunch:
             observer.decoded(self.blocks)
             observer.launched(self.shape, self._image, self._memory)
         budget = Budget(options.limit, self._deadline)
-        is_plain = observer is None and schedule.order is None and not schedule.is_shuffled
         machine = Machine(
             self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
-            native=self._native if is_plain and options.native != "off" else None,
+            native=self._native if observer is None and self._may_be_native(schedule) else None,
         )
         return Execution(machine, checker, observer, self.progress, schedule.seed)
 
@@ -236,8 +235,27 @@ class PreparedLaunch:
         self._memory.reset_heap(heap)
         return Execution(machine, checker, self._observers, self.progress, seed)
 
+    def exchange(self, machine: Machine, schedule: Schedule, between: Callable[[], None] | None) -> None:
+        """From now on nobody observes a run, but for a function that is called between two turns. With None,
+        those who did before observe it again.
+        """
+        if between is None and self._observers is not None:
+            self._spaces.observer = self._observers
+            machine.exchange(self._observers, None, self._observers.turn)
+        else:
+            self._spaces.observer = None
+            machine.exchange(None, self._native if self._may_be_native(schedule) else None, between)
+
+    def report_accesses(self, *, wanted: bool) -> None:
+        """Whether observers are to see accesses to memory."""
+        self._spaces.observer = self._observers if wanted else None
+
+    def _may_be_native(self, schedule: Schedule) -> bool:
+        return schedule.order is None and not schedule.is_shuffled and self._options.native != "off"
+
     def _watch(self, checker: Checker | None, more: Sequence[Observer]) -> None:
         self._spaces.older = None if checker is None else checker.weak
+        self._spaces.observer = self._observers
         if self._observers is not None:
             checks = (checker,) if checker is not None else ()
             self._observers.exchange((*checks, *more, *self._options.observers))

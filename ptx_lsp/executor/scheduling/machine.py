@@ -49,6 +49,7 @@ class Machine:
         self._budget = budget
         self._observer = observer
         self._native = native
+        self._between = None if observer is None else observer.turn
         self._schedule = Schedule() if schedule is None else schedule
         self._starts = ClusterQueue(shape, self._schedule, cancels=_cancels(blocks))
         self._runs: deque[Scheduler] = deque()
@@ -83,6 +84,14 @@ class Machine:
                     self._check(run)
                 if progress is not None:
                     progress(self._done + self._starts.canceled, self._shape.blocks, self._executed)
+
+    def exchange(
+        self, observer: Observer | None, native: NativeTurns | None, between: Callable[[], None] | None
+    ) -> None:
+        """Others observe from now on, or nobody does; `between` is called between two turns."""
+        self._observer, self._native, self._between = observer, native, between
+        for one in self.schedulers:
+            one.exchange(observer, native, between)
 
     @property
     def schedulers(self) -> tuple[Scheduler, ...]:
@@ -121,17 +130,17 @@ class Machine:
         native = self._native
         lanes = 0 if native is None else native.wave_lanes(self._shape)
         room = self._shape.blocks if native is not None and lanes and native.always_ends else self._room
-        following = self._starts.next_wave(room, lanes)
-        if following is None:
+        blocks = self._starts.next_wave(room, lanes)
+        if blocks is None:
             return
-        wave = Wave(self._shape, self._frame, following)
+        wave = Wave(self._shape, self._frame, blocks)
         fill_special_registers(wave, self._frame)
         wave.hastens, wave.cancel = self._schedule.hastens, self._starts.cancel
-        self._runs.appendleft(
-            Scheduler(
-                self._blocks, wave, self._memory, self._budget, self._schedule, self._observer, self._native
-            )
+        following = Scheduler(
+            self._blocks, wave, self._memory, self._budget, self._schedule, self._observer, self._native
         )
+        following.exchange(self._observer, self._native, self._between)
+        self._runs.appendleft(following)
         self._slices = 0
 
     def _end(self, run: Scheduler) -> None:

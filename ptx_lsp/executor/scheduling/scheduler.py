@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +65,8 @@ class Scheduler(ConvergenceGroups):
         self.at[0] = None
         self._schedule = schedule
         self._observer = observer
+        self._between = None if observer is None else observer.turn
+        """Called between two turns."""
         self._barriers = Barriers(wave, observer)
         self._cluster = ClusterBarriers(wave, observer)
         self._held: set[int] = set()
@@ -84,6 +86,12 @@ class Scheduler(ConvergenceGroups):
         """Whether the wave could not progress in its last slice, or polled memory without success."""
         return self.stuck is not None or self._idle > _IDLE
 
+    def exchange(
+        self, observer: Observer | None, native: NativeTurns | None, between: Callable[[], None] | None
+    ) -> None:
+        """Others observe from now on, or nobody does."""
+        self._observer, self._native, self._between = observer, native, between
+
     def forget(self) -> None:
         """Other waves have gone on."""
         self._livelock.forget()
@@ -99,8 +107,8 @@ class Scheduler(ConvergenceGroups):
 
     def _take_turns(self) -> bool:
         while self._used < self._slice:
-            if self._observer is not None:
-                self._observer.turn()
+            if self._between is not None:
+                self._between()
             if not self.at:
                 if self._waiting():
                     raise self._deadlock()
