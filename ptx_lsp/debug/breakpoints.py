@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -45,16 +46,19 @@ class Breakpoint:
     condition: str = ""
     count: str = ""
     message: str = ""
-    hits: set[int] = field(default_factory=set[int])
-    """The instructions before which it was hit, if hits are counted."""
+    hits: list[int] = field(default_factory=list[int])
+    """The instructions before which it was hit, in order, if hits are counted."""
 
     def counted(self, event: int) -> bool:
         """It is hit; whether often enough until then, also where the run repeats itself."""
         found = _COUNT.match(self.count)
         if found is None:
             return True
-        self.hits.add(event)
-        return _HELD[found[1] or ""](sum(one <= event for one in self.hits), int(found[2]))
+        count = bisect_right(self.hits, event)
+        if not count or self.hits[count - 1] != event:
+            self.hits.insert(count, event)
+            count += 1
+        return _HELD[found[1] or ""](count, int(found[2]))
 
 
 def starts_of(blocks: tuple[Block, ...]) -> frozenset[int]:
@@ -149,10 +153,10 @@ class Breakpoints(Goal):
         if moment is not None:
             self._changed(moment.wave)
 
-    def forget(self) -> None:
-        """Nothing was hit yet."""
+    def forget_after(self, event: int) -> None:
+        """After an instruction, nothing was hit yet."""
         for one in (*self.data, *(one for some in self.lines.values() for one in some)):
-            one.hits.clear()
+            del one.hits[bisect_right(one.hits, event) :]
 
     @property
     def watches(self) -> bool:

@@ -54,6 +54,7 @@ def set_register(
                 scheduler.wave.registers[number] = whole
 
     recording.change(edit)
+    debuggee.breakpoints.forget_after(recording.stop.event)
     return values.text(values.bits(group.wave, register, lanes[:1])[0], register.type, is_hex=is_hex)
 
 
@@ -85,6 +86,7 @@ def write_memory(debuggee: Debuggee, place: Reference, data: bytes) -> int:
         MemoryView(launch.memory, launch.parameters, waves).write(place, data)
 
     recording.change(edit)
+    debuggee.breakpoints.forget_after(recording.stop.event)
     return min(len(data), room.size)
 
 

@@ -166,7 +166,7 @@ class Recording:
         return self._recorder.is_repeating
 
     def unprinted(self, text: str) -> str:
-        """What is new of a text that the kernel prints."""
+        """The part of a text that the kernel prints which is new."""
         return self._recorder.unprinted(text)
 
     def pause(self) -> None:
@@ -314,7 +314,7 @@ class _Recorder(Observer):
         self._most_printed = self.printed
 
     def unprinted(self, text: str) -> str:
-        """What is new of a text that the kernel prints."""
+        """The part of a text that the kernel prints which is new."""
         self.printed += len(text)
         new = self.printed - self._most_printed
         self._most_printed = max(self._most_printed, self.printed)

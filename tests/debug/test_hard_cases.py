@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ptx_lsp.debug.adapter.messages import Json
+from ptx_lsp.debug.breakpoints import Breakpoints, LineBreakpoint
 from tests.debug import kernels
 from tests.debug.client import connected, objects
 
@@ -91,3 +93,13 @@ def test_arguments_of_the_wrong_type(tmp_path: Path, key: str, value: Json, mess
     with connected() as client:
         client.body("initialize", adapterID="ptx")
         assert client.refused("launch", program=str(path), **{key: value}) == message
+
+
+def test_hits_are_counted_again_after_a_change() -> None:
+    counted = LineBreakpoint(1, count="== 3", lines=frozenset({7}))
+    breakpoints = Breakpoints(lambda text, moment: np.zeros(0, np.int64), lambda text, moment: "", print)
+    breakpoints.replace_lines("a file", [counted])
+    assert [counted.counted(event) for event in (10, 20, 30, 40)] == [False, False, True, False]
+    assert [counted.counted(event) for event in (30, 20, 40, 25)] == [True, False, False, True]
+    breakpoints.forget_after(10)
+    assert [counted.counted(event) for event in (11, 12, 13)] == [False, True, False]

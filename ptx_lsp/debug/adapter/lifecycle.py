@@ -60,7 +60,7 @@ def restart(session: Session, given: Arguments) -> Json:
     if session.program is None:
         raise RequestError("no kernel was launched")
     session.end()
-    session.breakpoints.forget()
+    session.breakpoints.forget_after(0)
     session.record()
     _begin(session)
     return None
