@@ -13,6 +13,7 @@ from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.values import Lanes
 from ptx_lsp.executor.arithmetic.program import Array
+from ptx_lsp.executor.instrumentation.written_registers import WrittenRegisters
 from ptx_lsp.executor.scheduling.machine import Machine
 
 
@@ -52,6 +53,9 @@ def set_register(
                 whole: Array = np.array(scheduler.wave.broadcast(scheduler.wave.registers[number]))
                 whole[row, within] = bits
                 scheduler.wave.registers[number] = whole
+                changed = np.zeros(scheduler.wave.shape, np.bool_)
+                changed[row, within] = True
+                WrittenRegisters.of(scheduler.wave).write(number, changed)
 
     recording.change(edit)
     debuggee.breakpoints.forget_after(recording.stop.event)

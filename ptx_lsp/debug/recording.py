@@ -28,6 +28,8 @@ from ptx_lsp.debug.goals import AtEvent, Goal, Hit, LastBefore, Moment, Reason, 
 from ptx_lsp.debug.snapshot import Copier
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.checker import Checker
+from ptx_lsp.executor.instrumentation.usage import Usages
+from ptx_lsp.executor.instrumentation.written_registers import WrittenRegisters
 from ptx_lsp.executor.launching.prepared_launch import Execution, PreparedLaunch
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
@@ -88,6 +90,11 @@ class Recording:
     def machine(self) -> Machine | None:
         """The state of the run, while it stands."""
         return None if self._execution is None else self._execution.machine
+
+    @property
+    def waves(self) -> tuple[Wave, ...]:
+        """The waves that have begun."""
+        return () if self.machine is None else tuple(one.wave for one in self.machine.schedulers)
 
     @property
     def copied_bytes(self) -> int:
@@ -294,6 +301,7 @@ class _Recorder(Observer):
         """How much of what the checks found was reported."""
         self.passed: int | None = None
         """The instruction whose findings are known, because the run goes on from there."""
+        self._usages = Usages()
         self._copied = -math.inf
         self._interval = _LEAST_SECONDS
 
@@ -338,6 +346,8 @@ class _Recorder(Observer):
         if self.is_interrupted or self.goal.can_stop:
             self.is_unseen = False
             self._recording.watch(is_seen=True)
+            for wave in self._recording.waves:
+                WrittenRegisters.of(wave).forget()
             self._latest = self.event
             self._recording.copy(self.event)
 
@@ -356,6 +366,13 @@ class _Recorder(Observer):
             self.is_interrupted = False
             stop = Stop(hit.reason, self.event, moment, hit.text, hit.hits, hit.lane)
             self.goal = self._recording.halted(stop)
+
+        if self._checker is None:
+            WrittenRegisters.of(wave).begins(self._usages.of(step), active)
+
+    def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
+        if self._checker is None:  # else the checks do so
+            WrittenRegisters.of(wave).executed(self._usages.of(step), active)
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
         if self.goal.watches and self.moment is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.debug.groups import Frame, Group, Lane
 from ptx_lsp.executor.arithmetic.boundary_values import shown
+from ptx_lsp.executor.instrumentation.written_registers import WrittenRegisters
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.special_registers import special_register_value
 from ptx_lsp.executor.machine.wave import Wave
@@ -19,6 +20,8 @@ from ptx_lsp.model.instructions.register_names import register_names
 
 Lanes = npt.NDArray[np.int64]
 """Lanes of a wave, flat: block by block."""
+Elements: TypeAlias = tuple[int, ...]
+"""The bits of the elements of a register."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +76,28 @@ def lane_of(group: Group, lane: Lane) -> Lanes:
     return np.array([group.row * group.wave.shape[1] + lane.thread])
 
 
-def bits(wave: Wave, named: Named, lanes: Lanes) -> list[tuple[int, ...]]:
-    """The elements of a register, for each lane."""
+def bits(wave: Wave, named: Named, lanes: Lanes) -> list[Elements | None]:
+    """The elements of a register, for each lane; None where it is unset."""
     columns = [wave.broadcast(wave.registers[number]).reshape(-1)[lanes].tolist() for number in named.numbers]
-    return [tuple(int(one) for one in row) for row in zip(*columns, strict=True)]
+    found = [tuple(int(one) for one in row) for row in zip(*columns, strict=True)]
+    unset = _unset(wave, named, lanes)
+    return [None if is_unset else one for one, is_unset in zip(found, unset, strict=True)]
 
 
-def text(values: tuple[int, ...], type: str, *, is_hex: bool = False) -> str:
+def _unset(wave: Wave, named: Named, lanes: Lanes) -> list[bool]:
+    """Whether lanes have written no element of a register."""
+    state = WrittenRegisters.existing(wave)
+    if state is None:
+        return [False] * lanes.size
+    written = [state.lanes(number) for number in named.numbers]
+    each = [np.ones(lanes.shape, np.bool_) if one is None else one.reshape(-1)[lanes] for one in written]
+    return np.logical_not(np.logical_or.reduce(each)).tolist()
+
+
+def text(values: Elements | None, type: str, *, is_hex: bool = False) -> str:
     """A value in decimal, or with its bits in hexadecimal; a vector in braces."""
+    if values is None:
+        return "<unset>"
     if type == ".b128":
         low, high = values
         return _one(high << 64 | low, 128, type, is_hex=is_hex)

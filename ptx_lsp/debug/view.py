@@ -104,6 +104,13 @@ class LaneValues:
         space, address, _ = variable
         return np.full(lanes.size, address + WINDOWS.get(NAMES[space], 0))
 
+    def unset(self, name: str) -> str:
+        """How a register is shown that is unset in the first lane; "" for all else."""
+        register = self._view.registers(self._frame, name.strip())
+        if register is None or values.bits(self._wave, register, self._lanes[:1])[0] is not None:
+            return ""
+        return values.text(None, register.type)
+
     def memory(self, space: str, addresses: Column, type: str, count: int) -> Column:
         """Values in memory: with several of them an array of two dimensions."""
         if space and space not in NAMES:
@@ -134,7 +141,8 @@ def holds(view: View, text: str, moment: Moment) -> Lanes:
 def value_at(view: View, text: str, moment: Moment) -> str:
     """The value of an expression for the first lane of a moment. Raises ExpressionError."""
     lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))[:1]
-    return values.plain(evaluated(text, _at(view, moment, lanes))[0])
+    here = _at(view, moment, lanes)
+    return here.unset(text) or values.plain(evaluated(text, here)[0])
 
 
 def _at(view: View, moment: Moment, lanes: Lanes) -> LaneValues:

@@ -52,7 +52,7 @@ def test_the_warp_shows_the_groups_and_the_registers_of_the_instruction(tmp_path
         rows = objects(found["rows"])
         assert [one["expression"] for one in rows] == ["%p", "%r0 * 256", "%r1", "%r0"]
         shown = [one["values"] for one in rows]
-        assert shown[1:3] == [[f"{256 * lane:#x}" for lane in range(32)], ["0x00000000"] * 32]
+        assert shown[1:3] == [[f"{256 * lane:#x}" for lane in range(32)], ["<unset>"] * 32]
         low, high = objects(found["groups"])
         assert (low["lanes"], high["lanes"]) == (list(range(12)), list(range(12, 32)))
         assert (low["line"], high["line"]) == (kernels.LOW, kernels.HIGH)

@@ -103,3 +103,30 @@ def test_hits_are_counted_again_after_a_change() -> None:
     assert [counted.counted(event) for event in (30, 20, 40, 25)] == [True, False, False, True]
     breakpoints.forget_after(10)
     assert [counted.counted(event) for event in (11, 12, 13)] == [False, True, False]
+
+
+def test_unset_registers(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.DIVERGENT)
+    with connected() as client:
+        stop = client.start(path, [kernels.BRANCH, kernels.LOW])
+        found = client.scope("Registers", stop)
+        assert (found["%r0"], found["%r1"], found["%rd1"]) == ("0", "<unset>", "<unset>")
+        stop = client.go("continue", stop["threadId"])
+        stop = client.go("next", stop["threadId"])
+        frame = client.frame(stop["threadId"])["id"]
+        (row,) = objects(client.body("ptx/warpWatch", frameId=frame, expressions=["%r1"])["rows"])
+        assert row["values"] == [str(3 * lane) if lane < 12 else "<unset>" for lane in range(32)]
+        client.body("evaluate", expression="%r1", frameId=frame)
+        number = objects(client.body("scopes", frameId=frame)["scopes"])[1]["variablesReference"]
+        client.body("setVariable", variablesReference=number, name="%rd1", value="7")
+        assert client.scope("Registers", stop)["%rd1"] == "7"
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_unset_registers_in_messages(tmp_path: Path, check: bool) -> None:
+    path = kernels.written(tmp_path, kernels.DIVERGENT)
+    with connected() as client:
+        stop = client.start(path, stopOnEntry=True, check=check)
+        client.breakpoints(path, {"line": kernels.JOIN, "logMessage": "{%r1} {%rd2} {%rd2 + 1}"})
+        client.go("continue", stop["threadId"])
+        assert "0 <unset> 1\n" in client.output

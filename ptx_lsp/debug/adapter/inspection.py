@@ -116,14 +116,14 @@ def _registers(session: Session, group: Group, frame: Frame) -> list[Object]:
     return found
 
 
-def _bits(session: Session, group: Group, one: Named) -> tuple[int, ...]:
-    """The elements of a register in the lane that is shown."""
+def _bits(session: Session, group: Group, one: Named) -> values.Elements | None:
+    """The elements of a register in the lane that is shown; None if it is unset."""
     return values.bits(group.wave, one, values.lane_of(group, session.shown_lane(group)))[0]
 
 
-def _memory_reference(session: Session, group: Group, one: Named, value: tuple[int, ...]) -> Object:
+def _memory_reference(session: Session, group: Group, one: Named, value: values.Elements | None) -> Object:
     """Where a register points to, if it may be a generic address and there is memory."""
-    if one.number is None or one.type not in _ADDRESSES:
+    if one.number is None or value is None or one.type not in _ADDRESSES:
         return {}
     memory = session.stopped.memory
     (address,) = value
@@ -167,7 +167,8 @@ def _predicates(group: Group, frame: Frame) -> list[Object]:
     found: list[Object] = []
     for one in values.registers(frame):
         if one.is_predicate:
-            mask = sum(bool(row[0]) << lane for lane, row in enumerate(values.bits(group.wave, one, lanes)))
+            rows = values.bits(group.wave, one, lanes)
+            mask = sum(1 << lane for lane, row in enumerate(rows) if row is not None and row[0])
             found.append(_variable(one.name, f"{mask:#010x}", "mask"))
     return found
 
