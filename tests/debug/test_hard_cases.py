@@ -108,11 +108,12 @@ def test_hits_are_counted_again_after_a_change() -> None:
 def test_unset_registers(tmp_path: Path) -> None:
     path = kernels.written(tmp_path, kernels.DIVERGENT)
     with connected() as client:
-        stop = client.start(path, [kernels.BRANCH, kernels.LOW])
+        stop = client.start(path, [kernels.BRANCH, kernels.LOW, kernels.HIGH])
         found = client.scope("Registers", stop)
         assert (found["%r0"], found["%r1"], found["%rd1"]) == ("0", "<unset>", "<unset>")
-        stop = client.go("continue", stop["threadId"])
-        stop = client.go("next", stop["threadId"])
+        for line in (kernels.LOW, kernels.HIGH):
+            stop = client.go("continue", stop["threadId"])
+            assert client.line(stop) == line
         frame = client.frame(stop["threadId"])["id"]
         (row,) = objects(client.body("ptx/warpWatch", frameId=frame, expressions=["%r1"])["rows"])
         assert row["values"] == [str(3 * lane) if lane < 12 else "<unset>" for lane in range(32)]
