@@ -164,8 +164,9 @@ def suppressed(
     """
     comments = Suppressions(source, mark)
     kept = list(comments.kept(diagnostics))
-    for rule in unused_rules(ran):
-        kept += comments.unused(rule, ran)
+    if comments.found:
+        for rule in unused_rules(ran):
+            kept += comments.unused(rule, ran)
     return sorted(kept, key=lambda d: (d.span, d.code, d.message))
 
 

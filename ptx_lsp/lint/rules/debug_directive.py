@@ -27,7 +27,7 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.literals import overflows
 
 
-@module_rule("debug-directive", code="E141")
+@module_rule("debug-directive", code="E141", words=(".file", ".loc", ".section"))
 def debug_directive(module: Module) -> Iterator[Finding]:
     """A `.file`, `.loc` or `.section` that conflicts with the others, or a number in it that is too large.
 

@@ -11,7 +11,7 @@ from ptx_lsp.model.directives.directives import directives_of
 from ptx_lsp.model.function import Function
 
 
-@directive_rule("deprecated-directive", code="W213", tag="deprecated")
+@directive_rule("deprecated-directive", code="W213", tag="deprecated", words=(".maxnctapersm",))
 def deprecated_directive(function: Function) -> Iterator[Finding]:
     """A directive that has been replaced by another one.
 

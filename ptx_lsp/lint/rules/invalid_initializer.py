@@ -39,7 +39,7 @@ _BYTES_OF_ADDRESSES = (".u8", ".u32", ".u64")
 _MASKS = frozenset(0xFF << shift for shift in range(0, 64, 8))
 
 
-@module_rule("invalid-initializer", code="E112")
+@module_rule("invalid-initializer", code="E112", words=("=",))
 def invalid_initializer(module: Module) -> Iterator[Finding]:
     """An initial value that does not match its variable.
 

@@ -41,5 +41,6 @@ The fix removes the rule from the comment, or the comment where no other is in i
 """
 
 unused_suppression = Rule(
-    "unused-suppression", "W290", "warning", _DOCUMENTATION, on_comments=True, tag="unnecessary"
+    "unused-suppression", "W290", "warning", _DOCUMENTATION, on_comments=True, tag="unnecessary",
+    words=("ptx-lint:",),
 )
