@@ -11,7 +11,7 @@ from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import TARGETS, Target, parse_target
 from ptx_lsp.lint.configuration import budget
 from ptx_lsp.lint.configuration.selection import Rules
-from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed, unused_rules
+from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.failures import collected_failures
@@ -200,10 +200,7 @@ def _with_unused(
     found: list[Reported], comments: Suppressions, rules: Rules, module: Module
 ) -> list[Reported]:
     """The findings, plus findings about comments that suppress none of them."""
-    diagnostics = (
-        one for rule in unused_rules(rules.names) for one in comments.unused(rule, rules.names)
-    )
-    told = rules.judged(diagnostics)
+    told = rules.judged(comments.unused(rules.names))
     unused = list(reported(told, module.document.source, SourceLocations(module).of))
     return sorted([*found, *unused], key=by_place) if unused else found
 

@@ -11,7 +11,7 @@ from ptx_lsp.embedded.document import HostDocument
 from ptx_lsp.embedded.languages import MissingGrammarError, language_named
 from ptx_lsp.isa.target import Target, parse_target
 from ptx_lsp.lint.configuration.selection import Rules
-from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed, unused_rules
+from ptx_lsp.lint.configuration.suppression import Suppressions, suppressed
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.fixes.fix_application import apply_to, text_edited
 from ptx_lsp.lint.inline.block_linter import BlockLinter
@@ -36,8 +36,7 @@ def check_host(path: str, source: Source, settings: Settings) -> FileReport:
     comments = Suppressions(source, language.comment.encode())
     found = list(reported(comments.kept(linter.diagnostics(document)), source))
     if document.blocks:
-        names = settings.rules.names
-        unused = (one for rule in unused_rules(names) for one in comments.unused(rule, names))
+        unused = comments.unused(settings.rules.names)
         found = sorted([*found, *reported(settings.rules.judged(unused), source)], key=by_place)
     add_fingerprints(found)
     return FileReport(

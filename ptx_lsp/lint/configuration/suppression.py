@@ -100,11 +100,17 @@ class Suppressions:
             return iter(diagnostics)
         return (one for one in diagnostics if not self.silence(one.rule, one.code, one.span))
 
-    def unused(self, rule: Rule, ran: Collection[str]) -> Iterator[Diagnostic]:
-        """The unused parts of comments, as findings of `rule`; called after all other rules.
+    def unused(self, ran: Collection[str]) -> Iterator[Diagnostic]:
+        """The findings about comments that suppress nothing; called after all other rules.
 
         Rules that did not run (`ran` has the names of those that did) do not count as unused.
         """
+        if self.found:
+            rules = [one.module for one in rule_index() if one.on_comments and one.name in ran]
+            for rule in rules_of(rules):
+                yield from self._unused(rule, ran)
+
+    def _unused(self, rule: Rule, ran: Collection[str]) -> Iterator[Diagnostic]:
         for one in self.found:
             message, left = self._fault(one, ran)
             if message is None or self._is_excused(one, rule):
@@ -163,16 +169,8 @@ def suppressed(
     `ran` are the names of the rules that were run.
     """
     comments = Suppressions(source, mark)
-    kept = list(comments.kept(diagnostics))
-    if comments.found:
-        for rule in unused_rules(ran):
-            kept += comments.unused(rule, ran)
+    kept = [*comments.kept(diagnostics), *comments.unused(ran)]
     return sorted(kept, key=lambda d: (d.span, d.code, d.message))
-
-
-def unused_rules(ran: Collection[str]) -> list[Rule]:
-    """The rules about comments among those that run."""
-    return list(rules_of(one.module for one in rule_index() if one.on_comments and one.name in ran))
 
 
 def insertion(

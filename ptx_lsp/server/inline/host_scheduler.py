@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration.selection import Rules
-from ptx_lsp.lint.configuration.suppression import Suppressions, unused_rules
+from ptx_lsp.lint.configuration.suppression import Suppressions
 from ptx_lsp.lint.diagnostic import Diagnostic
 from ptx_lsp.lint.inline.block_linter import BlockLinter, in_order
 from ptx_lsp.server.inline.host_file import HostFile, HostSnapshot
@@ -156,8 +156,5 @@ def _diagnostics(
     if not snapshot.document.blocks:
         return []
     comments = Suppressions(snapshot.source, snapshot.document.language.comment.encode())
-    kept = list(comments.kept(found))
-    names = rules.names
-    for rule in unused_rules(names):
-        kept += rules.judged(comments.unused(rule, names))
+    kept = [*comments.kept(found), *rules.judged(comments.unused(rules.names))]
     return worst(in_order(kept), snapshot.source)
