@@ -30,7 +30,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "analyses.occupancy",
         "analyses ptx_lsp.executor",
         "ptx_lsp.lint",
-        "ptx_lsp.ide",
+        "ptx_lsp.ide ptx_lsp.launch_file",
         "ptx_lsp.reduce ptx_lsp.cuda ptx_lsp.debug",
         "ptx_lsp.server ptx_lsp.cli",
         "ptx_lsp.__main__ ptx_lsp.linting ptx_lsp.pytest_plugin",

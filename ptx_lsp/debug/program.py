@@ -64,7 +64,7 @@ class Program:
     def prepared(self, observer: Observer | None, console: Callable[[str], None]) -> PreparedLaunch:
         """The launch. Raises RequestError if it is impossible."""
         settings = self.settings
-        kernel = _kernel(self.module, settings.entry)
+        found = kernel(self.module, settings.entry)
         try:
             arguments = [argument(spec, settings.seed, file=self._file) for spec in settings.specs]
             options = LaunchOptions(
@@ -74,7 +74,7 @@ class Program:
                 bind=bindings(settings.bound, settings.seed), console=console,
                 device=settings.device, cooperative=settings.cooperative,
             )
-            return PreparedLaunch(self.module, kernel, options, is_fine=settings.seed != 0)
+            return PreparedLaunch(self.module, found, options, is_fine=settings.seed != 0)
         except (SpecError, ExecutionError, OSError) as error:
             raise RequestError(str(error)) from None
 
@@ -132,7 +132,8 @@ def _starts(lines: list[int]) -> list[int]:
     return [one for at, one in enumerate(known) if not at or known[at - 1] < one - 1]
 
 
-def _kernel(module: Module, entry: str) -> Function:
+def kernel(module: Module, entry: str) -> Function:
+    """The kernel with a name, or the only one. Raises RequestError."""
     kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
     names = ", ".join(f"`{one.name}`" for one in kernels) or "none"
     for one in kernels:

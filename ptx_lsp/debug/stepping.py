@@ -28,11 +28,16 @@ class StepGoal(Goal):
     """The steps (their ids) with which instructions begin."""
     is_source: bool = False
     """Whether the step ends at another line of the source, not of the PTX."""
+    is_due: bool = False
+    """Whether the thread has yet to execute the instruction at which it stands, after other groups."""
 
     def reached(self, moment: Moment) -> Hit | None:
         found = frames_at(moment, self.lane, self.blocks)
         if found is None:
             return Hit("step") if has_ended(moment, self.lane) else None
+        if self.is_due:
+            self.is_due = False
+            return None
         if id(moment.step) not in self.starts:
             return None
         depth = len(found) - len(self.start)

@@ -70,3 +70,30 @@ def test_a_register_that_points_to_memory_refers_to_it(tmp_path: Path) -> None:
         assert "memoryReference" not in client.body("evaluate", expression="%rd1", frameId=frame)
         read = client.body("readMemory", memoryReference=out["memoryReference"], count=512)
         assert read["unreadableBytes"] == 512 - 4 * 32
+
+
+def test_a_group_whose_turn_it_is_not_executes_its_instruction(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.DIVERGENT)
+    with connected() as client:
+        stop = client.start(path, [kernels.BRANCH])
+        client.go("next", stop["threadId"])
+        threads = [one["id"] for one in objects(client.body("threads")["threads"])]
+        other = next(one for one in threads if client.frame(one)["line"] == kernels.HIGH)
+        stop = client.go("next", other)
+        assert (client.line(stop), client.value("%r1@12", stop)) == (kernels.HIGH + 1, "112")
+
+
+def test_questions_about_an_earlier_stop_interrupt_nobody(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.DIVERGENT)
+    with connected() as client:
+        stop = client.start(path, [kernels.BRANCH])
+        client.go("next", stop["threadId"])
+        for command, given in (("variables", {"variablesReference": 1}), ("scopes", {"frameId": 1})):
+            body = client.ask(command, **given)["body"]
+            assert isinstance(body, dict)
+            assert isinstance(body["error"], dict)
+            assert body["error"]["showUser"] is False
+        body = client.ask("evaluate", expression="%nothing")["body"]
+        assert isinstance(body, dict)
+        assert isinstance(body["error"], dict)
+        assert body["error"]["showUser"] is True

@@ -232,6 +232,19 @@ def test_the_lens_of_a_launch() -> None:
     ]
 
 
+def test_each_launch_comment_can_be_debugged() -> None:
+    first, second, third = "grid=1 block=1", "grid=2 block=4", "block="
+    kernels = f"// ptx-run: {first}\n  // ptx-run: {second}\n.entry k() {{ ret; }}\n// ptx-run: {third}\n"
+    module = Module.parse(HEADER + kernels + ".entry l() { ret; }")
+    source, line = module.document.source, HEADER.count("\n") + 1
+    assert {
+        (lens.name, lens.line, source.line_of(lens.span.start) + 1, title(module, lens))
+        for lens in code_lenses(module) if lens.sort == "debug"
+    } == {
+        ("k", 0, line + 2, "Debug"), ("k", line + 1, line + 1, "Debug"), ("l", 0, line + 4, "Debug"),
+    }
+
+
 @pytest.mark.parametrize("target", ["sm_90", "sm_20", "sm_999"])
 def test_lenses(target: str) -> None:
     module = Module.parse(HEADER.replace("sm_90", target) + FILE)

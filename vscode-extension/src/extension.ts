@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 
 import { ComparePanel } from './compare.js';
 import { registerContainers } from './containers/commands.js';
-import { registerDebugger } from './debugger.js';
+import { registerDebugger } from './debug/debugger.js';
 import { startWhenNeeded } from './hosts.js';
 import { install } from './installing.js';
 import { KernelItem, Kernels } from './kernels.js';
@@ -71,7 +71,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => panels['ptx.machineCode'].follow(textEditor)),
   );
   commands(context, running, kernels, pressure, comparison);
-  context.subscriptions.push(registerDebugger(running, subjectOf));
+  context.subscriptions.push(registerDebugger(context, running, subjectOf));
   for (const [name, panel] of Object.entries(panels)) {
     context.subscriptions.push(
       vscode.commands.registerCommand(name, (chosen?: KernelItem | Subject) => {

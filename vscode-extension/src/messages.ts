@@ -22,7 +22,12 @@ export type FromPage =
   | { kind: 'ask'; what: What }
   | { kind: 'find'; query: string }
   | { kind: 'insert'; text: string }
-  | { kind: 'diff'; oldLine: number; newLine: number };
+  | { kind: 'diff'; oldLine: number; newLine: number }
+  | { kind: 'debug' }
+  | { kind: 'focus'; block: number[]; thread: number[] }
+  | { kind: 'watch'; expression: string }
+  | { kind: 'unwatch'; expression: string }
+  | { kind: 'hex'; on: boolean };
 
 /** Values that override a kernel's own. */
 export type What = Record<string, number | string | string[]>;

@@ -9,10 +9,10 @@ from pathlib import Path
 from ptx_lsp.cli.collecting import collect, members_of
 from ptx_lsp.cli.inputs import STDIN, Input, InputError, read
 from ptx_lsp.cli.kernel_names import kernel_names
-from ptx_lsp.cli.launching.launch_file import LaunchFile, read_launch_file
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.specs import SpecError
+from ptx_lsp.launch_file import LaunchFile, kernel_arguments, read_launch_file
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 
@@ -63,13 +63,11 @@ def requests(options: Options) -> list[Request]:
     assert grid and block
     names = [one.name for one in kernel.launched]
     pairs = [_named(word, names) for word in options.arg] or list(file.arguments)
-    objects = {one.name for one in kernel.opaque} - set(names)
-    bound = [one for one in pairs if one[0] in objects]
-    pairs = [one for one in pairs if one[0] not in objects]
+    specs, bound = kernel_arguments(kernel, pairs)
     request = Request(
-        path, source, kernel.name, tuple(grid), tuple(block), _ordered(pairs, names, kernel.name),
+        path, source, kernel.name, tuple(grid), tuple(block), specs,
         tuple(names), file.shared or 0, file.seed or 0, file.limit, file.seconds,
-        tuple(options.out) or file.out, cluster=tuple(file.cluster or ()), bound=tuple(bound),
+        tuple(options.out) or file.out, cluster=tuple(file.cluster or ()), bound=bound,
         device=file.device, cooperative=file.cooperative,
     )
     return [_with_options(request, options)]
@@ -176,26 +174,3 @@ def _named(word: str, names: Sequence[str]) -> tuple[str, str]:
     """The parts of `NAME=SPEC`; a SPEC alone has no name."""
     name, equals, spec = word.partition("=")
     return (name, spec) if equals and (name in names or name.isidentifier()) else ("", word)
-
-
-def _ordered(
-    pairs: Sequence[tuple[str, str]], names: Sequence[str], kernel: str
-) -> tuple[str, ...]:
-    """The SPECs in parameter order; unnamed ones fill the remaining positions."""
-    specs: dict[int, str] = {}
-    for name, spec in pairs:
-        if name and name not in names:
-            listed = ", ".join(f"`{one}`" for one in names) or "none"
-            raise SpecError(f"`{kernel}` has no parameter `{name}`; its parameters are {listed}")
-        if name and names.index(name) in specs:
-            raise SpecError(f"`{name}` is specified twice")
-        if name:
-            specs[names.index(name)] = spec
-    unnamed = [spec for name, spec in pairs if not name]
-    if not specs:
-        return tuple(unnamed)  # `launch` counts them
-    given = len(unnamed) + len(specs)
-    if given != len(names):
-        raise SpecError(f"`{kernel}` takes {len(names)} arguments, but {given} were given")
-    free = iter(unnamed)
-    return tuple(specs[at] if at in specs else next(free) for at in range(len(names)))

@@ -64,11 +64,14 @@ def warp_watch(session: Session, given: Arguments) -> Json:
     group, frame = session.chosen_frame(given)
     is_hex = given.inner("format").flag("hex")
     names = given.texts("expressions")
+    named = values.named_by_instruction(frame)
     if given.flag("ofInstruction"):
-        names += [one for one in values.named_by_instruction(frame) if one not in names]
+        names += [one for one in named if one not in names]
     elif not names:
         names = [one.name for one in values.registers(frame)]
-    rows: list[Json] = [_row(session, group, frame, one, is_hex=is_hex) for one in names]
+    rows: list[Json] = [
+        {**_row(session, group, frame, one, is_hex=is_hex), "isOfInstruction": one in named} for one in names
+    ]
     lanes = values.lanes_of(group, whole=True)
     launch = session.stopped.launch.shape
     first = group.warp * WARP_SIZE

@@ -2,49 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments
-from ptx_lsp.debug.program import Program, Settings
+from ptx_lsp.debug.program import Program, Settings, kernel
 from ptx_lsp.debug.request_error import RequestError
-from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
+from ptx_lsp.executor.launching.launch_comment import launch_comments
+from ptx_lsp.executor.launching.specs import SpecError
+from ptx_lsp.launch_file import LaunchFile, kernel_arguments, read_launch_file
 from ptx_lsp.model.module import Module
 
 
 def program(given: Arguments) -> Program:
-    """The program of a launch request; what it leaves out is in a launch comment. Raises RequestError."""
-    path = Path(given.text("program")).expanduser()
-    if not given.text("program"):
+    """The program of a launch request; what it leaves out is in a launch file or a launch comment. Raises
+    RequestError.
+    """
+    file = _launch_file(given)
+    path = Path(given.text("program")).expanduser() if given.text("program") else file and file.file
+    if path is None:
         raise RequestError("`program` is missing: the path of a PTX file")
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise RequestError(f"cannot read `{path}`: {error.strerror}") from None
     module = Module.parse(text + "\n")
-    return Program(path, module, _settings(given, path, module))
+    known = _of_comment(given, path, module) if file is None else _of_file(file, given, path, module)
+    return Program(path, module, _settings(given, known))
 
 
-def _settings(given: Arguments, path: Path, module: Module) -> Settings:
+def _launch_file(given: Arguments) -> LaunchFile | None:
+    path = given.text("launchFile")
+    try:
+        return read_launch_file(Path(path).expanduser().resolve()) if path else None
+    except (OSError, SpecError) as error:
+        raise RequestError(str(error)) from None
+
+
+def _of_file(file: LaunchFile, given: Arguments, path: Path, module: Module) -> Settings:
+    found = kernel(module, given.text("entry") or file.entry or "")
+    try:
+        specs, bound = ((), ()) if given.has("args") else kernel_arguments(found, file.arguments)
+    except SpecError as error:
+        raise RequestError(str(error)) from None
+    known = Settings(
+        path, found.name, file.grid or (), file.block or (), file.cluster or (), file.shared or 0, specs,
+        bound, file.seed or 0, folder=file.folder, device=file.device, cooperative=file.cooperative,
+    )
+    return known if file.limit is None else replace(known, limit=file.limit)
+
+
+def _of_comment(given: Arguments, path: Path, module: Module) -> Settings:
+    """The launch of the comment that is asked for, else of the first, of the file or of the kernel."""
+    entry, line = given.text("entry"), given.number("launchComment")
+    comments = [one for one in launch_comments(module) if entry in ("", one.entry) and line in (0, one.line)]
+    if line and not comments:
+        what = f"launch comment of `{entry}`" if entry else "launch comment"
+        raise RequestError(f"line {line} of `{path.name}` has no {what}")
+    one = comments[0] if comments else None
+    if one is not None and one.problem and not given.has("args"):
+        raise RequestError(f"line {one.line}: {one.problem}")
+    if one is None or one.problem:
+        return Settings(path, entry, (), ())
+    return Settings(
+        path, one.entry, one.grid, one.block, one.cluster, one.shared_bytes, one.specs, one.bound, one.seed
+    )
+
+
+def _settings(given: Arguments, known: Settings) -> Settings:
+    """A launch with the arguments of the request, which take precedence."""
     for key in ("grid", "block", "cluster"):
         if given.has(key) and not given.sizes(key):
             raise RequestError(f"`{key}` must be a number, or a list of up to three")
     if len(given.texts("args")) != len(given.each("args")):
         raise RequestError("`args` must be a list of texts such as `u32:7`")
-    entry = given.text("entry")
-    comments = [one for one in launch_comments(module) if entry in ("", one.entry)]
-    comment = comments[0] if comments else None
-    if comment is not None and comment.problem and not given.has("args"):
-        raise RequestError(f"line {comment.line}: {comment.problem}")
-    grid, block = given.sizes("grid"), given.sizes("block")
-    if comment is None or comment.problem:
-        comment = LaunchComment(0, entry)
-    for key, size in (("grid", grid or comment.grid), ("block", block or comment.block)):
-        if not size:
-            raise RequestError(f"`{key}` is missing, and `{path.name}` has no launch comment with it")
-    return Settings(
-        path, entry or comment.entry, grid or comment.grid, block or comment.block,
-        given.sizes("cluster") or comment.cluster,
-        given.number("shared") if given.has("shared") else comment.shared_bytes,
-        tuple(given.texts("args")) if given.has("args") else comment.specs, comment.bound,
-        given.number("seed") if given.has("seed") else comment.seed, given.flag("check"),
+    found = replace(
+        known, grid=given.sizes("grid") or known.grid, block=given.sizes("block") or known.block,
+        cluster=given.sizes("cluster") or known.cluster,
+        shared_bytes=given.number("shared") if given.has("shared") else known.shared_bytes,
+        specs=tuple(given.texts("args")) if given.has("args") else known.specs,
+        seed=given.number("seed") if given.has("seed") else known.seed, is_checked=given.flag("check"),
+        folder=None if given.has("args") else known.folder,
     )
+    for key, size in (("grid", found.grid), ("block", found.block)):
+        if not size:
+            raise RequestError(f"`{key}` is missing, and `{known.path.name}` has no launch comment with it")
+    return found

@@ -21,7 +21,8 @@ def initialize(session: Session, given: Arguments) -> Json:
         "supportsHitConditionalBreakpoints", "supportsLogPoints", "supportsStepBack", "supportsSetVariable",
         "supportsRestartRequest", "supportsCompletionsRequest",
         "supportsValueFormattingOptions", "supportsExceptionInfoRequest", "supportsTerminateRequest",
-        "supportsDataBreakpoints", "supportsReadMemoryRequest", "supportsWriteMemoryRequest",
+        "supportsDataBreakpoints", "supportsDataBreakpointBytes",
+        "supportsReadMemoryRequest", "supportsWriteMemoryRequest",
         "supportsDisassembleRequest", "supportsSteppingGranularity", "supportsInstructionBreakpoints",
         "supportsEvaluateForHovers", "supportsBreakpointLocationsRequest",
     )

@@ -6,7 +6,7 @@ from ptx_lsp.debug.adapter.messages import Arguments, Json
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.goals import Goal, Several
 from ptx_lsp.debug.groups import Group
-from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.debug.request_error import OutdatedError
 from ptx_lsp.debug.stepping import StepGoal, StepKind
 
 
@@ -23,6 +23,7 @@ def reverse_continue(session: Session, given: Arguments) -> Json:
 def _step(kind: StepKind) -> Handler:
     def step(session: Session, given: Arguments) -> Json:
         goal = _step_goal(session, given, kind)
+        goal.is_due = not session.stopped.is_next(chosen(session, given))
         session.run(lambda recording: recording.go_on(Several((goal, session.breakpoints))))
         return None
 
@@ -48,7 +49,7 @@ def chosen(session: Session, given: Arguments) -> Group:
     """The group that a request names. Raises RequestError."""
     found = session.stopped.groups.get(given.number("threadId"))
     if found is None:
-        raise RequestError(f"there is no thread {given.number('threadId')}: its lanes have ended or parted")
+        raise OutdatedError(f"there is no thread {given.number('threadId')}: its lanes have ended or parted")
     return found
 
 

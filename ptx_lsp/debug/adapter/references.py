@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ptx_lsp.debug.adapter.messages import Object
 from ptx_lsp.debug.groups import Frame, Group
-from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.debug.request_error import OutdatedError, RequestError
 
 Children: TypeAlias = Callable[[], list[Object]]
 Setter: TypeAlias = Callable[[str, str], str]
@@ -33,7 +33,7 @@ class References:
     def framed(self, number: int) -> tuple[Group, Frame]:
         """The frame with a number. Raises RequestError."""
         if not 0 < number <= len(self._frames):
-            raise RequestError(f"there is no frame {number}: the kernel has gone on")
+            raise OutdatedError(f"there is no frame {number}: the kernel has gone on")
         return self._frames[number - 1]
 
     def variables(self, children: Children, setter: Setter | None = None) -> int:
@@ -54,5 +54,5 @@ class References:
 
     def _of(self, number: int) -> tuple[Children, Setter | None]:
         if not 0 < number <= len(self._variables):
-            raise RequestError(f"there are no variables {number}: the kernel has gone on")
+            raise OutdatedError(f"there are no variables {number}: the kernel has gone on")
         return self._variables[number - 1]

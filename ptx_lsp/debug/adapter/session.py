@@ -17,7 +17,7 @@ from ptx_lsp.debug.debuggee import Debuggee, Run
 from ptx_lsp.debug.goals import Stop
 from ptx_lsp.debug.groups import Frame, Group
 from ptx_lsp.debug.recording import Recording
-from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.debug.request_error import OutdatedError, RequestError
 
 Handler: TypeAlias = "Callable[[Session, Arguments], Json]"
 
@@ -127,7 +127,7 @@ class Session(Debuggee):
                 if body is not None:
                     answer["body"] = body
             except RequestError as error:
-                answer |= self._failed(str(error))
+                answer |= self._failed(str(error), is_shown=not isinstance(error, OutdatedError))
             except Exception as error:  # a defect in one answer must not end the session
                 answer |= self._failed(f"internal error: {error!r}")
             self.channel.send(answer)
@@ -135,9 +135,9 @@ class Session(Debuggee):
             for do in following:
                 do()
 
-    def _failed(self, text: str) -> Object:
+    def _failed(self, text: str, *, is_shown: bool = True) -> Object:
         self._follow_up.clear()
-        error: Object = {"id": 1, "format": _escaped(text), "showUser": True}
+        error: Object = {"id": 1, "format": _escaped(text), "showUser": is_shown}
         return {"success": False, "message": text, "body": {"error": error}}
 
     def _run(self, recording: Recording, go: Run) -> None:

@@ -29,19 +29,26 @@ LensSort: TypeAlias = Literal["figures", "references", "preview", "debug"]
 
 
 class Lens(NamedTuple):
-    """A line above `span`, the name of the function `name`. Its text is computed later (`title`)."""
+    """A line above `span`, the name of the function `name`, or its launch comment at `line` (from 1). Its
+    text is computed later (`title`).
+    """
 
     span: Span
     sort: LensSort
     name: str
+    line: int = 0
 
 
 def code_lenses(module: Module) -> tuple[Lens, ...]:
     """Metrics for each kernel and references for each function, only at definitions. A kernel with a launch
-    comment (`// ptx-run: ...`) also has its preview, and can be debugged.
+    comment (`// ptx-run: ...`) also has its preview, and can be debugged, also as its other comments say.
     """
-    launched = {one.entry for one in _comments(module)}
+    launched: set[str] = set()
     found: list[Lens] = []
+    for one in _comments(module):
+        if one.entry in launched:
+            found.append(Lens(module.document.source.line_span(one.line - 1), "debug", one.entry, one.line))
+        launched.add(one.entry)
     for function in module.functions:
         if function.symbol.is_definition and function.name:
             span = module.span(function.symbol.place)

@@ -11,7 +11,7 @@ from ptx_lsp.ide.annotations.inlay_hints import HintSort, InlayHint, Shown, inla
 from ptx_lsp.ide.annotations.inline_values import inline_values
 from ptx_lsp.server.client import Client
 from ptx_lsp.server.feature import answer, handler
-from ptx_lsp.server.json import Json, at, text
+from ptx_lsp.server.json import Json, at, number, text
 from ptx_lsp.server.session import Session, View
 from ptx_lsp.text import Span
 
@@ -67,7 +67,7 @@ def on_code_lens(view: View, _: types.CodeLensParams) -> list[types.CodeLens]:
     return [
         types.CodeLens(
             view.convert.range(one.span),
-            data={"uri": view.file.uri, "sort": one.sort, "name": one.name},
+            data={"uri": view.file.uri, "sort": one.sort, "name": one.name, "line": one.line},
         )
         for one in code_lenses(view.module) if one.sort != "debug" or _DEBUG in view.client.commands
     ]
@@ -79,7 +79,9 @@ async def on_code_lens_resolve(session: Session, lens: types.CodeLens) -> types.
     uri, name, sort = (text(at(data, key)) or "" for key in ("uri", "name", "sort"))
     view = await session.view(uri)
     told = "" if view is None else await session.threads.answer(_title, view, name, sort)
-    lens.command = _command(session.client, told, uri, name, sort)
+    line = number(at(data, "line"))
+    argument: dict[str, Json] = {"uri": uri, "kernel": name}
+    lens.command = _command(session.client, told, argument | ({"launchComment": line} if line else {}), sort)
     return lens
 
 
@@ -92,10 +94,9 @@ def _title(view: View, name: str, sort: str) -> str:
     return f"{shown} | {told}" if shown and told else told
 
 
-def _command(client: Client, told: str, uri: str, name: str, sort: str) -> types.Command:
+def _command(client: Client, told: str, argument: Json, sort: str) -> types.Command:
     """Without a command, a lens is only shown."""
     command = {"figures": _OCCUPANCY, "preview": _PREVIEW, "debug": _DEBUG}.get(sort)
     if command is not None and command in client.commands:
-        argument: Json = {"uri": uri, "kernel": name}
         return types.Command(told, command, arguments=[argument])
     return types.Command(told, "")

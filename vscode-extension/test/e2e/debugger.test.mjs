@@ -1,4 +1,5 @@
-// The debugger: started from the code lens, both groups of a divergent branch, a step back, a race with both lines.
+// The debugger: started from the code lens, both groups of a divergent branch, the warp, a step back, a race.
+import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
@@ -28,9 +29,12 @@ join:
 
 let editor;
 let page;
+/** The page of the view *Warp*. */
+let warp;
 before(async () => {
   editor = await startEditor({ settings: { ...ourServer(), 'files.autoSave': 'off', 'debug.openDebug': 'openOnSessionStart' }, files: { 'divergent.ptx': DIVERGENT } });
   page = editor.page;
+  warp = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
   await editor.openFile('divergent.ptx');
 });
 after(() => editor?.close());
@@ -52,6 +56,48 @@ test('a divergent branch leaves two groups', async () => {
   await editor.shot('debugger');
 });
 
+test('the lines up to the one where it stands show their registers', async () => {
+  await line('setp.lt.u32').filter({ hasText: /%p\s*=\s*true.*%r0\s*=\s*0/ }).waitFor();
+  await line('mul.lo.u32').filter({ hasText: /%r1\s*=\s*0/ }).waitFor();
+});
+
+test('the warp shows both groups and a register in all lanes', async () => {
+  await untilVisible(() => button('Show the Warp').click(), warp.locator('.group').nth(1));
+  assert.deepEqual(await warp.locator('.group').allInnerTexts(), [
+    'A 0x00000fff (12 lanes) at line 16: mul.lo.u32 %r1, %r0, 3;',
+    'B 0xfffff000 (20 lanes) at line 13: add.u32 %r1, %r0, 100;',
+  ]);
+  await warp.locator('#expression').fill('%r0 * 2');
+  await warp.locator('#add').click();
+  const row = warp.locator('tr.watched');
+  await row.waitFor();
+  assert.deepEqual(await row.locator('td').allInnerTexts(), Array.from({ length: 32 }, (_, lane) => String(2 * lane)));
+  await editor.shot('debugger-warp');
+});
+
+test('a lane is put in focus with the mouse and with the keyboard', async () => {
+  await warp.locator('tr.watched td').nth(20).click();
+  await variable('%r0').filter({ hasText: '20' }).waitFor();
+  await stopsAt(13);
+  await warp.locator('.title', { hasText: 'lane 20' }).waitFor();
+  await warp.locator('thead tr').first().locator('th').nth(21).focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await warp.locator('.title', { hasText: 'lane 19' }).waitFor();
+  await variable('%r0').filter({ hasText: '19' }).waitFor();
+});
+
+test('what a step has changed is marked', async () => {
+  await goTo('Step Over', 14);
+  const row = warp.locator('tr', { has: page.locator('th', { hasText: '%r1' }) });
+  await row.locator('td.altered').nth(30).waitFor(); // the product of lane 0 is 0, as before
+  const after = Array.from({ length: 32 }, (_, lane) => String(lane < 12 ? 3 * lane : 100 + lane));
+  assert.deepEqual(await row.locator('td.altered').allInnerTexts(), after.slice(1));
+  assert.equal(await row.locator('td.altered').last().getAttribute('title'), 'was 0 at the last stop');
+  await editor.shot('debugger-warp-changes');
+  await goTo('Step Back', 13);
+});
+
 test('a step back goes to before the branch', async () => {
   await goTo('Step Back', 12);
 });
@@ -69,6 +115,8 @@ const toolbar = () => page.locator('.debug-toolbar');
 const button = (name) => toolbar().locator(`a[aria-label^="${name}"]`);
 const thread = (lanes) => page.locator('.debug-call-stack .monaco-list-row', { hasText: lanes }).first();
 const variable = (name) => page.locator('.debug-variables .monaco-list-row', { hasText: name }).first();
+
+const line = (text) => page.locator('.monaco-editor .view-line', { hasText: text }).first();
 
 async function goTo(move, line) {
   await button(move).click();

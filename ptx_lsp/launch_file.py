@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import cast
 
 from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.lint.configuration import containment
+from ptx_lsp.model.function import Function
 
 _KEYS = (
     "file", "entry", "grid", "block", "cluster", "shared", "device", "cooperative", "seed", "limit",
@@ -61,6 +63,42 @@ def read_launch_file(path: Path) -> LaunchFile:
         reader.seconds(), reader.arguments(), reader.out(), reader.sizes("cluster"),
         reader.text("device"), reader.truth("cooperative"),
     )
+
+
+def kernel_arguments(
+    kernel: Function, pairs: Iterable[tuple[str, str]]
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The SPECs of a kernel's parameters in their order, of pairs of a name ("": the next in order) and a
+    SPEC; and the pairs of variables that are textures, samplers and surfaces. Raises SpecError.
+    """
+    names = [one.name for one in kernel.launched]
+    objects = {one.name for one in kernel.opaque} - set(names)
+    given = list(pairs)
+    bound = tuple(one for one in given if one[0] in objects)
+    return _ordered([one for one in given if one[0] not in objects], names, kernel.name), bound
+
+
+def _ordered(
+    pairs: Sequence[tuple[str, str]], names: Sequence[str], kernel: str
+) -> tuple[str, ...]:
+    """The SPECs in parameter order; unnamed ones fill the remaining positions."""
+    specs: dict[int, str] = {}
+    for name, spec in pairs:
+        if name and name not in names:
+            listed = ", ".join(f"`{one}`" for one in names) or "none"
+            raise SpecError(f"`{kernel}` has no parameter `{name}`; its parameters are {listed}")
+        if name and names.index(name) in specs:
+            raise SpecError(f"`{name}` is specified twice")
+        if name:
+            specs[names.index(name)] = spec
+    unnamed = [spec for name, spec in pairs if not name]
+    if not specs:
+        return tuple(unnamed)  # `launch` counts them
+    given = len(unnamed) + len(specs)
+    if given != len(names):
+        raise SpecError(f"`{kernel}` takes {len(names)} arguments, but {given} were given")
+    free = iter(unnamed)
+    return tuple(specs[at] if at in specs else next(free) for at in range(len(names)))
 
 
 class _Reader:
