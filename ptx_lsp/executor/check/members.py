@@ -5,7 +5,8 @@ fit the threads that execute the instruction (PTX ISA, "membermask").
 2. Threads that one of them names and that execute the same instruction with it must have the same mask.
 3. Threads that a mask names and that have ended are not waited for; where others never come, the machine
    finds a deadlock. Those that were alive when others began to wait, passed the instruction by (`paths.py`)
-   and then ended are not there, as the mask says they would be.
+   and then ended are not there, as the mask says they would be. `bar.warp.sync` only waits, and devices
+   end that when such threads end.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Members(Observer):
             return
         absent = meeting.missed & ~wave.live_mask() & step.action.awaited(wave, here)
         masks = step.action.masks(wave)
-        if absent.any() and masks is not None:
+        if absent.any() and masks is not None and step.action.destinations:
             lanes = np.flatnonzero(here & of_warps(absent))
             self._report(
                 wave,

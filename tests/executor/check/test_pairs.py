@@ -16,7 +16,7 @@ _NAMES = [name_of(path).replace("/", "-") for path in FILES]
 def test_wrong_kernels_are_found_with_a_seed_that_replays_it(path: Path) -> None:
     pair = Pair.of(path)
     found = pair.run("wrong", seeds=6)
-    assert pair.is_found(found)
+    assert pair.right(found)
     for one in found:
         if one.kind in pair.kinds and one.kind != "schedule-dependent":  # which compares two orders
             again = pair.run("wrong", seed=one.seed)

@@ -46,8 +46,9 @@ class Pair:
         except ExecutionError as error:
             return error.findings
 
-    def is_found(self, findings: tuple[Finding, ...]) -> bool:
-        return any(one.kind in self.kinds for one in findings)
+    def right(self, findings: tuple[Finding, ...]) -> list[Finding]:
+        """The findings that the wrong kernel is to have."""
+        return [one for one in findings if one.kind in self.kinds]
 
     def reported(self, findings: tuple[Finding, ...]) -> list[Finding]:
         """The findings that a correct kernel must not have: errors, and what makes the wrong one wrong."""
