@@ -7,15 +7,16 @@ which are short and have but types, namespaces and a few back references, need n
 
 from __future__ import annotations
 
-import re
 import sys
 from _thread import allocate_lock  # `threading` is slow to import
 from collections.abc import Iterable, Sequence
 
+from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.process_tables import process_table
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from typing import Final
 
 LONGEST_NAME: Final = 8_192
@@ -25,29 +26,35 @@ _LONGEST_RESULT: Final = 4_096
 _SECONDS: Final = 2.0
 _MOST_FAILURES: Final = 3
 """The number of names per call that may end the process."""
-_LONGEST_PLAIN: Final = 256
+_LONGEST_PLAIN: Final = 400
 _MOST_REFERENCES: Final = 16
 """So many in a plain name: each may double what it stands for."""
-_PLAIN_PART: Final = re.compile(
-    r"L[a-z]n?\d+E|S(?:[0-9A-Z]*_|[tabsiod])|T\d*_|\d+|[NEIJPROKVvwbcahstijlmxyfdegz]"
+_PLAIN_PART: Final = lazy_pattern(
+    r"L[a-z]n?\d+E|S[tabsiod]|(?P<reference>S[0-9A-Z]*_|(?:Dp)?T\d*_|XT\d*_E)|B(?=\d)|\d+"
+    r"|[NEIJPROKVvwbcahstijlmxyfdegz]"
 )
-"""A literal, a back reference, the length of an identifier, or a letter for a type or a nesting."""
+"""A literal, a name in `std`, a back reference, a mark before an ABI tag, the length of an identifier, or a
+letter for a type or a nesting.
+"""
 _MANGLED: Final = ("_Z", "_R")
-_PARAMETER: Final = re.compile(r"_param_(\d+)$")
+_PARAMETER: Final = lazy_pattern(r"_param_(\d+)$")
 """What nvcc and LLVM add to the name of a function for its parameters."""
-_NUMBERED: Final = re.compile(r" parameter \d+$")
-_HASH: Final = re.compile(r"::h[0-9a-f]{16}$")
-_ESCAPE: Final = re.compile(r"\$(?:u([0-9a-f]{1,6})|([A-Z]{1,2}))\$")
+_NUMBERED: Final = lazy_pattern(r" parameter \d+$")
+_HASH: Final = lazy_pattern(r"::h[0-9a-f]{16}$")
+_ESCAPE: Final = lazy_pattern(r"\$(?:u([0-9a-f]{1,6})|([A-Z]{1,2}))\$")
 _ESCAPES: Final = {
     "SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ",",
 }  # fmt: skip
-_SYMBOL: Final = re.compile(
+_SYMBOL: Final = lazy_pattern(
     r"\(anonymous namespace\)|(?<=\boperator)(?:\(\)|<=>|<<=?|>>=?|<=?|>=?|->\*?)|\{[^{}]*\}"
 )
 """Brackets and blanks that are parts of names."""
-_INNERMOST: Final = re.compile(r"<[^<>()]*>|\([^<>()]*\)")
+_INNERMOST: Final = lazy_pattern(r"<[^<>()]*>|\([^<>()]*\)")
 _HIDDEN: Final = 0xF0000
 _ANGLE, _ROUND = "\ue000", "\ue001"
+_QUALIFIED: Final = lazy_pattern(r"^<.*?>(?=::)")
+_ARGUMENTS: Final = lazy_pattern(f"{_ROUND}(?!::)")
+_OPERATOR: Final = lazy_pattern(r"\boperator\b")
 _WORKER: Final = f"""
 import sys
 sys.path.append(sys.argv[1])
@@ -106,11 +113,11 @@ def short_name(text: str) -> str:
 
     plain = _SYMBOL.sub(hidden, text)
     if plain.startswith("<"):
-        plain = re.sub(r"^<.*?>(?=::)", hidden, plain)
+        plain = _QUALIFIED.sub(hidden, plain)
     while (flat := _INNERMOST.sub(_emptied, plain)) != plain:
         plain = flat
-    plain = re.split(f"{_ROUND}(?!::)", plain, maxsplit=1)[0]
-    operator = re.search(r"\boperator\b", plain)
+    plain = _ARGUMENTS.split(plain, maxsplit=1)[0]
+    operator = _OPERATOR.search(plain)
     plain = plain[plain.rfind(" ", 0, operator.start() if operator else len(plain)) + 1 :]
     plain = plain.replace(_ROUND, "()").replace(_ANGLE, "<...>")
     for index in reversed(range(len(symbols))):  # the last may contain others
@@ -153,7 +160,7 @@ def _is_plain(name: str) -> bool:
         if part is None:
             return False
         at = part.end() + (int(part[0]) if part[0].isdecimal() else 0)
-        references += part[0][0] in "ST"
+        references += part["reference"] is not None
     return at == len(name) and references <= _MOST_REFERENCES
 
 

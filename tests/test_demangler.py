@@ -102,6 +102,8 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         "_Z4axpyPfS_", "_ZN12_GLOBAL__N_11kILi128ELb1EfEEvPKT1_",
         "_ZN3cub6detail3runINS0_3HubIjEELin4EEEvPKjPji", _doubling(4),
+        "_Z1fIJiiEEvDpT_", "_ZN8__main__4axpyB2v3EPf", "_Z1fILi1EEvN1AIXT_EEE",
+        "_Z1g" + "Ss" * 20,
     ],
 )  # fmt: skip
 def test_plain_names_need_no_process(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +123,7 @@ def test_plain_names_need_no_process(name: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "name",
     [
-        _doubling(17), "_Z1f" + "P" * 300 + "i", "_ZZ1kvE5cache", "_Z1fIJiiEEvDpT_", "_Z99a",
+        _doubling(17), "_Z1f" + "P" * 400 + "i", "_ZZ1kvE5cache", "_Z1fIJiiEEvDpPT_", "_Z99a",
         "_RNvC7mycrate3foo",
     ],
 )  # fmt: skip
