@@ -32,11 +32,13 @@ for name in (
     sys.modules[name] = ModuleType(name)
     sys.modules[name].__getattr__ = lambda name: type(name, (), {"__init__": lambda self, *given: None})
 from pathlib import Path
+from analyses.registers import correction
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.configuration import rule_index
 from ptx_lsp.prepared import without_times
 table.prepare()
 rule_index.prepare()
+correction.prepare()
 for place in Path(".").rglob("*.prepared"):
     place.write_bytes(without_times(place.read_bytes()))
 os.makedirs("ptx_lsp/__pycache__", exist_ok=True)

@@ -360,3 +360,8 @@ def region_edges(
     """The number of edges between each of some branches and its reconvergence point, together; some number
     above `most` if there are more.
     """
+
+def sum_of_leaves(model: bytes, features: tuple[int, ...], /) -> int:
+    """The sum of the leaves that the trees of a model (`packed` in `boosted_trees.py`) lead to. Raises
+    ValueError if the model is damaged, and IndexError if it has more features.
+    """

@@ -9,6 +9,7 @@
 #include "gen_kill.h"
 #include "hoisting.h"
 #include "regions.h"
+#include "trees.h"
 #include "values.h"
 
 static PyMethodDef functions[] = {
@@ -29,6 +30,7 @@ static PyMethodDef functions[] = {
     {"definitions", definitions, METH_VARARGS, NULL},
     {"live_at_starts", live_at_starts, METH_VARARGS, NULL},
     {"registers_holding", registers_holding, METH_VARARGS, NULL},
+    {"sum_of_leaves", sum_of_leaves, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_flow", NULL, -1, functions, NULL, NULL, NULL, NULL};

@@ -8,8 +8,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
+from itertools import accumulate
 
+from analyses._flow import sum_of_leaves
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,12 +23,13 @@ LEAF: Final = -1
 Tree: TypeAlias = list[int]
 
 
-def value(trees: Sequence[Tree], features: Sequence[int]) -> float:
+def packed(trees: Sequence[Tree]) -> bytes:
+    """A model: the number of its trees, the places where they begin, and their nodes, in integers of 32 bits.
+    """
+    starts = list(accumulate(map(len, trees), initial=1 + len(trees)))[: len(trees)]
+    return array("i", [len(trees), *starts, *(number for tree in trees for number in tree)]).tobytes()
+
+
+def value(model: bytes, features: Sequence[int]) -> float:
     """The value of a model for these features."""
-    total = 0
-    for tree in trees:
-        at = 0
-        while (feature := tree[at]) >= 0:
-            at = at + 3 if features[feature] <= tree[at + 1] else tree[at + 2]
-        total += tree[at + 1]
-    return total / UNITS
+    return sum_of_leaves(model, tuple(features)) / UNITS

@@ -10,19 +10,22 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 from collections.abc import Sequence
 from functools import cache
 from math import exp
 
-from analyses.registers.boosted_trees import Tree, value
+from analyses.registers import boosted_trees
 from analyses.registers.features import FEATURES
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.prepared import prepared
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Final, TypedDict
+
+    from analyses.registers.boosted_trees import Tree
 
     class Correction(TypedDict):
         """The contents of the file. Trees name features by their place in `features`."""
@@ -62,8 +65,8 @@ class Factors(NamedTuple):
 def corrected(features: Sequence[int]) -> Factors:
     """The factors for a kernel with these features."""
     known = correction()
-    found = predicted(*[value(known[name], features) for name in MODELS])
-    return factors(found, known["below"], known["above"])
+    found = predicted(*[boosted_trees.value(model, features) for model in known.models])
+    return factors(found, known.below, known.above)
 
 
 def predicted(used: float, live: float, error: float) -> Predicted:
@@ -81,14 +84,41 @@ def factors(found: Predicted, below: float, above: float) -> Factors:
     )
 
 
+class _Correction(NamedTuple):
+    """The contents of the file, with packed models."""
+
+    models: tuple[bytes, ...]
+    below: float
+    above: float
+
+
 @cache
-def correction() -> Correction:
-    """The trained models."""
+def correction() -> _Correction:
+    """The trained models. Raises ValueError if they read other features."""
+    known = _prepared() or _packed()
+    names, below, above = marshal.loads(known["constants"])
+    if names != list(FEATURES):
+        raise ValueError(f"{FILE} was trained with other features: train it again")
+    return _Correction(tuple([known[name] for name in MODELS]), below, above)
+
+
+def prepare() -> None:
+    """Writes the packed models, for a package that is being built."""
+    _prepared(write=True)
+
+
+def _prepared(write: bool | None = None) -> dict[str, bytes] | None:
+    sources = [FILE, boosted_trees.__file__, __file__]
+    return prepared("correction", os.path.dirname(FILE), sources, _packed, write)
+
+
+def _packed() -> dict[str, bytes]:
+    import json  # slow to import
+
     with open(FILE, "rb") as file:
         found: Correction = json.load(file)
-    if found["features"] != list(FEATURES):
-        raise ValueError(f"{FILE} was trained with other features: train it again")
-    return found
+    constants = marshal.dumps((found["features"], found["below"], found["above"]))
+    return {"constants": constants} | {name: boosted_trees.packed(found[name]) for name in MODELS}
 
 
 def _within(logarithm: float) -> float:

@@ -139,6 +139,30 @@ def test_version_imports_next_to_nothing() -> None:
     }
 
 
+@pytest.mark.parametrize("options", ["--kernels", "--format=concise"])
+def test_reports_import_what_they_need(tmp_path: Path, options: str) -> None:
+    """Neither OpenSSL for hashes nor JSON for the register estimate."""
+    (tmp_path / "bad.ptx").write_text(GOOD.replace("ret;", "bra nowhere;"))
+    script = (
+        "import sys; start = set(sys.modules); from ptx_lsp.cli.lint import main;"
+        f"main(['--no-cache', '--no-config', {options!r}, 'bad.ptx']);"
+        "print(*(name for name in sys.modules if name not in start))"
+    )
+
+    def run() -> str:
+        return subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path
+        ).stdout
+
+    run()  # it may have to make the indices
+    output = run()
+    assert "nowhere" in output
+    modules = set(output.splitlines()[-1].split())
+    assert not modules & {"hashlib", "_hashlib"}
+    if not sys.dont_write_bytecode:  # else each run makes the indices
+        assert "json" not in modules
+
+
 def test_a_small_file_imports_what_it_needs(tmp_path: Path) -> None:
     """Start-up takes most of the time of a small file, so no run imports what only others need."""
     (tmp_path / "good.ptx").write_text(GOOD)

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from analyses.registers.boosted_trees import LEAF, Tree, value
+from analyses.registers.boosted_trees import LEAF, Tree, packed, value
 from analyses.registers.features import FEATURES
 from analyses.registers.simulated_registers import simulated_registers
 from ptx_lsp.model.module import Module
@@ -50,7 +50,7 @@ def test_trees_are_converted_node_by_node() -> None:
     })  # fmt: skip
     assert tree == [3, 7, 5, LEAF, 5000, 0, 2, 10, LEAF, -2500, LEAF, 10000]
     for features, wanted in (((0, 0, 0, 7), 0.5), ((2, 0, 0, 8), -0.25), ((3, 0, 0, 8), 1.0)):
-        assert value([tree], features) == wanted
+        assert value(packed([tree]), features) == wanted
     assert converted({"leaf_value": 0.1}) == [LEAF, 1000]
 
 

@@ -14,7 +14,6 @@ TRITON_KERNEL_OVERRIDE have no metadata.
 
 from __future__ import annotations
 
-import json
 from math import prod
 
 from ptx_lsp.containers.kernel_metadata import KernelMetadata, MetadataFormat, integer
@@ -35,6 +34,8 @@ def _path(stem: str) -> str:
 
 
 def _parse(data: bytes) -> tuple[KernelMetadata, ...]:
+    import json  # most files have no metadata beside them
+
     row = _object(json.loads(data))
     warps, shared = integer(row.get("num_warps")), integer(row.get("shared"))
     if warps is None or shared is None or warps < 0 or shared < 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.results.report import Reported
 
@@ -17,12 +19,24 @@ def add_fingerprints(found: list[Reported]) -> None:
     """
     if not found:
         return
-    import hashlib  # it loads OpenSSL
-
     counts: dict[str, int] = {}
     for index, one in enumerate(found):
         line = _NUMBERED.sub(r"\1", _COMMENT.sub("", one.mark.excerpt.text))
         key = "\0".join((one.rule, one.function, "".join(line.split())))
         counts[key] = counts.get(key, 0) + 1
-        digest = hashlib.sha256(f"{key}\0{counts[key]}".encode()).hexdigest()
+        digest = _sha256(f"{key}\0{counts[key]}".encode())
         found[index] = one._replace(fingerprint=digest[:16])
+
+
+def _sha256(data: bytes) -> str:
+    """The digest, by the module that Python itself has for this: `hashlib` loads OpenSSL, which takes longer
+    than checking a small file.
+    """
+    from importlib import import_module
+
+    try:
+        module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+    except ImportError:  # some builds leave it out
+        module = import_module("hashlib")
+    digest: str = module.sha256(data).hexdigest()
+    return digest

@@ -12,7 +12,7 @@ from time import process_time
 import pytest
 
 from analyses.registers import correction
-from analyses.registers.boosted_trees import LEAF, UNITS, Tree, value
+from analyses.registers.boosted_trees import LEAF, UNITS, Tree, packed, value
 from analyses.registers.correction import FILE, MODELS, Factors, corrected, factors, predicted
 from analyses.registers.estimated_registers import (
     RegisterEstimate,
@@ -58,9 +58,9 @@ def estimate(function: Function, maxrregcount: int | None = None) -> RegisterEst
 
 def test_the_value_of_a_model_is_the_sum_of_the_leaves() -> None:
     small: Tree = [0, 4, 5, LEAF, 100, 1, 7, 10, LEAF, 20, LEAF, 3000]
-    assert value([small], (4, 0)) == 100 / UNITS
-    assert value([small], (5, 7)) == 20 / UNITS
-    assert value([small, [LEAF, 5]], (5, 8)) == 3005 / UNITS
+    assert value(packed([small]), (4, 0)) == 100 / UNITS
+    assert value(packed([small]), (5, 7)) == 20 / UNITS
+    assert value(packed([small, [LEAF, 5]]), (5, 8)) == 3005 / UNITS
 
 
 def test_the_file_is_small_and_well_formed() -> None:
@@ -95,6 +95,32 @@ def test_a_kernel_costs_less_than_a_tenth_of_a_millisecond() -> None:
             corrected(features)
         times.append((process_time() - start) / 20)
     assert min(times) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("model", "error"),
+    [
+        (packed([[0, 5, 5, LEAF, 1, LEAF, 2]])[:-8], ValueError),
+        (packed([[0, 5, 0, LEAF, 1]]), ValueError),
+        (packed([[0, 5, -1, LEAF, 1]]), ValueError),
+        (packed([[1, 5, 5, LEAF, 1, LEAF, 2]]), IndexError),
+        (b"", ValueError),
+        (b"\x09\0\0\0", ValueError),
+    ],
+)
+def test_a_damaged_model_raises_an_error(model: bytes, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        value(model, (9,))
+
+
+def test_the_packed_models_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    copy = tmp_path / "correction.json"
+    copy.write_bytes(Path(FILE).read_bytes())
+    monkeypatch.setattr(correction, "FILE", str(copy))
+    correction.prepare()
+    first = correction.correction.__wrapped__()
+    monkeypatch.setattr(json, "load", None)
+    assert correction.correction.__wrapped__() == first
 
 
 def test_a_file_of_other_features_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,15 +15,18 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from math import log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from analyses.registers.boosted_trees import Tree, value
-from analyses.registers.correction import MODELS, Correction, Predicted, factors, predicted
+from analyses.registers.boosted_trees import Tree, packed, value
+from analyses.registers.correction import MODELS, Predicted, factors, predicted
 from analyses.registers.features import FEATURES
 from tests.oracle.registers.boosting import Settings, trained
 from tests.oracle.registers.estimates import Estimated
 from tests.oracle.registers.parts import drawn
 from tests.oracle.registers.samples import Sample
+
+if TYPE_CHECKING:
+    from analyses.registers.correction import Correction
 
 FOLDS = 10
 COVERAGE = 0.895
@@ -64,14 +67,14 @@ def train(rows: Sequence[Sample], seed: int = 0) -> Trained:
     models = (used_model, live_model, error_model)
     found = [predicted(*one) for one in zip(*(model.left_out for model in models), strict=True)]
     below, above = _constants(rows, found, used)
-    correction = Correction(
-        features=list(FEATURES),
-        below=below,
-        above=above,
-        used=used_model.trees,
-        live=live_model.trees,
-        error=error_model.trees,
-    )
+    correction: Correction = {
+        "features": list(FEATURES),
+        "below": below,
+        "above": above,
+        "used": used_model.trees,
+        "live": live_model.trees,
+        "error": error_model.trees,
+    }
     return Trained(correction, _corrected(rows, found, below, above))
 
 
@@ -103,10 +106,10 @@ def _model(
     left_out = [0.0] * len(rows)
     for number in sorted(set(folds)):
         others = [place for place, one in enumerate(folds) if one != number]
-        trees = _fit(features, wanted, weights, others, settings)
+        model = packed(_fit(features, wanted, weights, others, settings))
         for place, one in enumerate(folds):
             if one == number:
-                left_out[place] = value(trees, features[place])
+                left_out[place] = value(model, features[place])
     return _Model(_fit(features, wanted, weights, range(len(rows)), settings), left_out)
 
 
