@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 STAMP := $(VENV)/.set-up
 MODULES := vscode-extension/node_modules/.package-lock.json
 C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
@@ -15,16 +16,23 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: $(STAMP) ## create .venv with everything that the project and its tests need
-
-$(STAMP): pyproject.toml setup.py $(C_SOURCES)
+$(INSTALLED): pyproject.toml setup.py $(C_SOURCES)
+	@echo "Setting up $(VENV) (once, about half a minute)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+setup: $(STAMP) ## create .venv with everything that the project and its tests need
+
+$(STAMP): $(INSTALLED)
+	@echo "Installing what the tests need (once, about a minute)"
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-demo: setup ## run ptx-lint on the examples
-	$(BIN)/ptx-lint --exit-zero examples
+demo: $(INSTALLED) ## show what ptx-lsp does, on the examples
+	@mkdir -p build
+	@sh examples/demo.sh "$(CURDIR)/$(BIN)" build/demo.html
 
 test: ## run all checks: style, types, tests, VS Code extension (within 30 minutes in CI)
 	@$(MAKE) --no-print-directory --keep-going parts
