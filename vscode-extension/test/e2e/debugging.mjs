@@ -1,0 +1,88 @@
+// What tests of the debugger do in the editor.
+import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+
+/** An editor with its debugger: `start` debugs the file that is open, as F5 does. */
+export async function startDebugging({ settings = {}, ...given }) {
+  const editor = await startEditor({
+    settings: { ...ourServer(), 'files.autoSave': 'off', 'debug.openDebug': 'openOnSessionStart', ...settings },
+    ...given,
+  });
+  const { page } = editor;
+  await page.setViewportSize({ width: 1400, height: 1200 }); // the views show all their rows
+  const toolbar = page.locator('.debug-toolbar');
+  const button = (name) => toolbar.locator(`a[aria-label^="${name}"]`);
+  const row = (view, text) => page.locator(`.debug-${view} .monaco-list-row`, { hasText: text }).first();
+  const variable = (name) => page.locator('.debug-variables .monaco-list-row', { hasText: new RegExp(`^\\s*${escaped(name)}\\s*=`) }).first();
+
+  async function stopsAt(file, line) {
+    const focused = page.locator('.debug-call-stack .monaco-list-row.focused, .debug-call-stack .monaco-list-row.selected');
+    const shown = async () => (await focused.allInnerTexts()).join(' | ').replaceAll(/\s+/g, ' ');
+    await until(async () => new RegExp(`${escaped(file)} ${line}:`).test(await shown()), async () => `not at ${file}:${line}: ${await shown()}`);
+  }
+  return {
+    editor,
+    page,
+    toolbar,
+    button,
+    row,
+    variable,
+    stopsAt,
+    /** Sets a breakpoint at a line of the file in the editor. */
+    async breakpoint(line) {
+      const glyphs = page.locator('.editor-instance .glyph-margin-widgets [class*="codicon-debug-breakpoint"]');
+      const made = glyphs.nth(await glyphs.count());
+      await untilVisible(async () => {
+        await page.locator('.editor-instance .view-lines').first().click();
+        await page.keyboard.press('Control+G');
+        const input = page.locator('.quick-input-widget input.input');
+        await input.fill(`:${line}`, { timeout: 5000 });
+        await page.keyboard.press('Enter');
+        await input.waitFor({ state: 'hidden', timeout: 5000 });
+        await page.keyboard.press('F9');
+      }, made);
+    },
+    /** Opens a scope in the view *Variables*. */
+    async expand(scope) {
+      const found = row('variables', scope);
+      await until(async () => {
+        if ((await found.getAttribute('aria-expanded', { timeout: 5000 })) === 'true') {
+          return true;
+        }
+        await found.click({ timeout: 5000 });
+        return false;
+      });
+    },
+    /** Gives a variable a value. */
+    async set(name, value) {
+      const input = page.locator('.debug-variables .monaco-inputbox input');
+      await untilVisible(() => variable(name).dblclick({ timeout: 5000 }), input);
+      await input.fill(value);
+      await page.keyboard.press('Enter');
+      await variable(name).filter({ hasText: value }).waitFor();
+    },
+    /** Stops at accesses to a byte of global memory. */
+    async dataBreakpoint(address) {
+      const input = page.locator('.quick-input-widget input.input');
+      await editor.command('Add Data Breakpoint at Address');
+      await until(async () => (await input.getAttribute('placeholder')) !== null && !(await input.inputValue()).startsWith('>'));
+      await input.fill(address);
+      await page.keyboard.press('Enter');
+    },
+    async start() {
+      await page.locator('.editor-instance .view-lines').first().click();
+      await untilVisible(() => page.keyboard.press('F5'), toolbar);
+    },
+    async stop() {
+      await button('Stop').click();
+      await toolbar.waitFor({ state: 'hidden' });
+    },
+    async goTo(move, file, line) {
+      await button(move).click();
+      await stopsAt(file, line);
+    },
+  };
+}
+
+function escaped(text) {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
