@@ -240,6 +240,9 @@ def test_disassembly_and_completions(tmp_path: Path) -> None:
             "", "ld.param.u64 %rd0, [out];", "mov.u32 %r0, %tid.x;", "mov.u32 %r1, 0;",
             "add.u32 %r1, %r1, 1;", "setp.lt.u32 %p, %r1, 100;",
         ]
+        located = [(one.get("location"), one.get("line")) for one in objects(found["instructions"])]
+        source: Json = {"name": "loop.cu", "path": str(tmp_path / "loop.cu")}
+        assert located == [(None, None), *[(source, 3)] * 3, (source, 4), (source, 5)]
         targets = objects(client.body("completions", text="1 + %rd", column=8)["targets"])
         assert [one["label"] for one in targets] == ["%rd0", "%rd1", "%rd2"]
         assert client.frame(stop["threadId"])["instructionPointerReference"] == str(kernels.COUNT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ptx_lsp.debug.adapter.messages import Object
+from ptx_lsp.debug.adapter.messages import Json, Object
 from tests.debug import kernels
-from tests.debug.client import connected, objects
+from tests.debug.client import Client, connected, objects
 
 
 def test_the_thread_in_focus_is_the_one_that_is_shown(tmp_path: Path) -> None:
@@ -70,6 +70,24 @@ def test_a_register_that_points_to_memory_refers_to_it(tmp_path: Path) -> None:
         assert "memoryReference" not in client.body("evaluate", expression="%rd1", frameId=frame)
         read = client.body("readMemory", memoryReference=out["memoryReference"], count=512)
         assert read["unreadableBytes"] == 512 - 4 * 32
+
+
+def test_values_are_asked_for_again_after_a_change_of_memory(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.DIVERGENT)
+    with connected() as client:
+        client.body("initialize", adapterID="ptx", supportsInvalidatedEvent=True)
+        client.body("launch", program=str(path), stopOnEntry=True)
+        client.body("configurationDone")
+        client.event("stopped")
+        place = objects(client.body("variables", variablesReference=_scope(client, "Global"))["variables"])[0]
+        client.body("writeMemory", memoryReference=place["memoryReference"], data="/w==")
+        assert client.event("invalidated")["areas"] == ["variables"]
+
+
+def _scope(client: Client, name: str) -> Json:
+    frame = client.frame(1)["id"]
+    scopes = objects(client.body("scopes", frameId=frame)["scopes"])
+    return next(one["variablesReference"] for one in scopes if one["name"] == name)
 
 
 def test_a_group_whose_turn_it_is_not_executes_its_instruction(tmp_path: Path) -> None:

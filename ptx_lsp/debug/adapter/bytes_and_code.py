@@ -33,7 +33,9 @@ def write(session: Session, given: Arguments) -> Json:
     there = session.stopped.memory.bytes_at(place)
     if there is None or (there.size < len(data) and not given.flag("allowPartial")):
         raise RequestError(f"there are no {len(data)} bytes at {place}")
-    return {"offset": 0, "bytesWritten": write_memory(session, place, data)}
+    count = write_memory(session, place, data)
+    session.values_changed()
+    return {"offset": 0, "bytesWritten": count}
 
 
 def _place(given: Arguments) -> Reference:
@@ -49,7 +51,7 @@ def _place(given: Arguments) -> Reference:
 
 
 def disassemble(session: Session, given: Arguments) -> Json:
-    """Instructions are referred to by their lines of the PTX."""
+    """Instructions are referred to by their lines of the PTX, and located in the source that `.loc` names."""
     made = session.program
     if made is None:
         raise RequestError("no kernel was launched")
@@ -59,6 +61,10 @@ def disassemble(session: Session, given: Arguments) -> Json:
         raise RequestError(f"`{given.text('memoryReference')}` is not an instruction") from None
     count = min(max(0, given.number("instructionCount")), _MOST_INSTRUCTIONS)
     lines = sorted(made.by_line)
+    originals = {
+        number: (made.beside(path), original)
+        for path, known in made.sources.items() for original, numbers in known.items() for number in numbers
+    }
     at = sum(one < line for one in lines) + given.number("instructionOffset")
     found: list[Json] = []
     for place in range(at, at + count):
@@ -68,9 +74,11 @@ def disassemble(session: Session, given: Arguments) -> Json:
         number = lines[place]
         one: Object = {
             "address": f"{number:#x}", "instruction": made.line_text(number), "symbol": made.by_line[number],
-            "location": {"name": made.path.name, "path": str(made.path)},
-            "line": number - 1 + session.first_line,
         }
+        if number in originals:
+            path, original = originals[number]
+            one["location"] = {"name": path.name, "path": str(path)}
+            one["line"] = original - 1 + session.first_line
         found.append(one)
     return {"instructions": found}
 

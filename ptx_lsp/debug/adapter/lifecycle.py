@@ -13,6 +13,7 @@ from ptx_lsp.debug.request_error import RequestError
 
 def initialize(session: Session, given: Arguments) -> Json:
     session.first_line = 0 if given.has("linesStartAt1") and not given.flag("linesStartAt1") else 1
+    session.tells_invalidated = given.flag("supportsInvalidatedEvent")
     filters: list[Json] = [
         {"filter": name, "label": label, "default": True} for name, (label, _) in FILTERS.items()
     ]

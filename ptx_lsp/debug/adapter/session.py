@@ -34,6 +34,8 @@ class Session(Debuggee):
         self.stops_on_entry = self.is_hex = self.is_over = False
         self.first_line = 1
         """The number that the client gives to the first line."""
+        self.tells_invalidated = False
+        """Whether the client asks again for values that it is told have changed."""
         self._follow_up: list[Callable[[], None]] = []
         self._runner: Thread | None = None
 
@@ -104,6 +106,11 @@ class Session(Debuggee):
         if stop.hits:
             body["hitBreakpointIds"] = list(stop.hits)
         self.channel.event("stopped", body)
+
+    def values_changed(self) -> None:
+        """The user has changed registers or memory."""
+        if self.tells_invalidated:
+            self.afterwards(lambda: self.channel.event("invalidated", {"areas": ["variables"]}))
 
     def end(self) -> None:
         """Ends the run."""

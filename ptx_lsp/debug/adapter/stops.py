@@ -101,7 +101,7 @@ def data_breakpoint_info(session: Session, given: Arguments) -> Json:
     if given.flag("asAddress"):
         size = given.number("bytes", 1)
         return {
-            "dataId": f"global:{name}:{size}", "description": f"{size} bytes at {name}",
+            "dataId": f"global:{name}:{size}", "description": f"{size} byte{'s' * (size != 1)} at {name}",
             "accessTypes": accesses,
         }
     view = session.stopped

@@ -49,6 +49,9 @@ async function provideDebugConfigurations(
   folder: vscode.WorkspaceFolder | undefined,
   token?: vscode.CancellationToken,
 ): Promise<vscode.DebugConfiguration[]> {
+  if (!folder && vscode.workspace.workspaceFolders?.length) {
+    return []; // asked for each folder, too
+  }
   const inFolder = (pattern: string) => (folder ? new vscode.RelativePattern(folder, pattern) : pattern);
   const [texts, files] = await Promise.all(
     ['**/*.ptx', '**/*.toml'].map((pattern) => vscode.workspace.findFiles(inFolder(pattern), undefined, MOST_FILES, token)),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { startDebugging } from './debugging.mjs';
-import { chooseFromMenu, EXTENSION, until, untilVisible } from './editor.mjs';
+import { EXTENSION, untilVisible } from './editor.mjs';
 
 const TURNED = `.version 8.0
 .target sm_80
@@ -46,10 +46,7 @@ before(async () => {
   ({ editor, page } = debug);
   await editor.openFile('turned.ptx');
 });
-after(async () => {
-  await editor?.shot('zz-last');
-  await editor?.close();
-});
+after(() => editor?.close());
 
 test('a breakpoint after a barrier, and a step back over it', async () => {
   await debug.breakpoint(17);
@@ -89,15 +86,15 @@ test('the bytes of a variable are shown by the hex editor, and written by it', a
   await hex.filter({ hasText: /^ff010000/ }).waitFor();
   await debug.variable('out').filter({ hasText: 'ff010000 3e000000' }).waitFor();
   await editor.shot('debugger-memory');
-  await page.keyboard.press('Control+F4');
 });
 
 test('a data breakpoint at an address finds who wrote a byte', async () => {
   const address = (await debug.variable('%rd0').innerText()).replace(/\D*=\s*/, '').replace(/^%rd0/, '').trim();
   await debug.dataBreakpoint(`0x${(BigInt(address) + 5n).toString(16)}`);
-  await page.locator('.debug-toolbar a[aria-label^="Reverse"]').click();
-  await debug.stopsAt('turned.ptx', 23);
-  await page.locator('.debug-call-stack', { hasText: /line 22: write/i }).waitFor();
+  await debug.goTo('Step Over', 'turned.ptx', 24);
+  await debug.goTo('Reverse', 'turned.ptx', 23);
+  await debug.row('call-stack', /line 22: st\.global\.u32/i).waitFor();
+  await debug.variable('%r5').filter({ hasText: '258' }).waitFor();
   await editor.shot('debugger-who-wrote');
   await debug.stop();
 });

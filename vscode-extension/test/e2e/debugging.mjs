@@ -67,14 +67,20 @@ export async function startDebugging({ settings = {}, ...given }) {
       await until(async () => (await input.getAttribute('placeholder')) !== null && !(await input.inputValue()).startsWith('>'));
       await input.fill(address);
       await page.keyboard.press('Enter');
+      await page.locator('.quick-input-list .monaco-list-row', { hasText: /Write/ }).first().click();
     },
     async start() {
       await page.locator('.editor-instance .view-lines').first().click();
       await untilVisible(() => page.keyboard.press('F5'), toolbar);
     },
     async stop() {
-      await button('Stop').click();
-      await toolbar.waitFor({ state: 'hidden' });
+      await until(async () => {
+        if (await toolbar.isVisible()) {
+          await button('Stop').click({ timeout: 5000 });
+        }
+        await toolbar.waitFor({ state: 'hidden', timeout: 5000 });
+        return true;
+      });
     },
     async goTo(move, file, line) {
       await button(move).click();

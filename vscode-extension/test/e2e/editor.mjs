@@ -50,6 +50,7 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     fs.cpSync(source, path.join(folder, 'extensions', name), { recursive: true });
   }
   for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
     fs.writeFileSync(path.join(workspace, name), text);
   }
   fs.writeFileSync(
