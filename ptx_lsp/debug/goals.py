@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
@@ -71,6 +72,11 @@ class Goal:
         """Whether it may stop the run, or is to see each instruction for another reason."""
         return True
 
+    @property
+    def stepped(self) -> Lane | None:
+        """The thread whose warp goes on alone; None if all go on."""
+        return None
+
     def begin(self, moment: Moment | None) -> None:
         """The run goes on from a moment; None for the start or a copy. What was seen before is void."""
 
@@ -113,6 +119,10 @@ class Several(Goal):
     @property
     def can_stop(self) -> bool:
         return any(goal.can_stop for goal in self.goals)
+
+    @property
+    def stepped(self) -> Lane | None:
+        return next((goal.stepped for goal in self.goals if goal.stepped is not None), None)
 
     def begin(self, moment: Moment | None) -> None:
         for goal in self.goals:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ptx_lsp.debug.goals import Moment
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.executor.decoding.call_stack import CallStack
 from ptx_lsp.executor.machine.control import Block, Provenance, Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, index
@@ -20,13 +21,6 @@ from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.machine import Machine
 from ptx_lsp.executor.scheduling.scheduler import Position
 from ptx_lsp.model.directives.source_line import SourceLine, source_line
-
-
-class Lane(NamedTuple):
-    """A thread: the number of its block in the grid, and its own in the block."""
-
-    block: int
-    thread: int
 
 
 class Frame(NamedTuple):
@@ -51,6 +45,8 @@ class Group:
     lanes: tuple[int, ...]
     step: Step
     waits: str = ""
+    was_reached: bool = True
+    """Whether goals have seen the lanes at the step."""
 
     @property
     def block(self) -> int:
@@ -93,7 +89,7 @@ def mask_text(lanes: list[bool]) -> str:
 def groups(machine: Machine, moment: Moment | None) -> Iterator[Group]:
     """The groups of all blocks that have begun; first those whose instruction is about to be executed."""
     if moment is not None:
-        yield from _of(moment.wave, Position(moment.step, moment.wave.full_mask(moment.arrived), ""))
+        yield from _of(moment.wave, Position(moment.step, moment.wave.full_mask(moment.arrived), "", True))
     for scheduler in machine.schedulers:
         for position in scheduler.positions():
             yield from _of(scheduler.wave, position)
@@ -105,7 +101,7 @@ def _of(wave: Wave, position: Position) -> Iterator[Group]:
         warps = lanes[row].reshape(-1, WARP_SIZE)
         for warp in np.flatnonzero(warps.any(axis=1)).tolist():
             there = tuple(np.flatnonzero(warps[warp]).tolist())
-            yield Group(wave, row, warp, there, position.step, position.waits)
+            yield Group(wave, row, warp, there, position.step, position.waits, position.was_reached)
 
 
 

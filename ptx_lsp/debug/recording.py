@@ -25,6 +25,7 @@ from typing import TypeAlias, cast
 
 from ptx_lsp.debug.copies import Copies
 from ptx_lsp.debug.goals import AtEvent, Goal, Hit, LastBefore, Moment, Reason, Stop
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.snapshot import Copier
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.checker import Checker
@@ -34,10 +35,12 @@ from ptx_lsp.executor.launching.prepared_launch import Execution, PreparedLaunch
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding
 from ptx_lsp.executor.machine.heap import Heap
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.machine import Machine
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.executor.scheduling.stepping import Director
 
 MOST_BYTES = 1 << 28
 _LEAST_SECONDS = 0.05
@@ -78,6 +81,8 @@ class Recording:
         self._stops: SimpleQueue[Stop | BaseException] = SimpleQueue()
         self._execution: Execution | None = None
         self._edits: dict[int, list[Edit]] = {}
+        self._decisions: dict[int, tuple[int, int] | None] = {}
+        """The instructions before which another warp came into focus."""
         self.stop = Stop("start", 0)
         self.is_over = False
         """Whether the kernel has ended or failed: then it can only go back."""
@@ -157,7 +162,35 @@ class Recording:
         self._recorder.changed(event)
         self._edits = {at: edits for at, edits in self._edits.items() if at <= event}
         self._edits.setdefault(event, []).append(edit)
+        self._decisions = {at: one for at, one in self._decisions.items() if at < event}
         self._copies.forget_from(event)
+
+    def decide(self, event: int, stepped: Lane | None) -> bool:
+        """Before an instruction that is new, brings the warp of a thread into focus, or with None no warp any
+        more. Whether that is a change.
+        """
+        machine = self.machine
+        assert machine is not None
+        warp = None if stepped is None else (stepped.block, stepped.thread // WARP_SIZE)
+        if warp is not None and not any(warp[0] in wave.blocks[:, 0] for wave in self.waves):
+            warp = None
+        if warp == machine.focus.warp:
+            return False
+        self._decisions[event] = warp
+        return True
+
+    def decided(self, event: int, wave: Wave, arrived: Bools | None) -> Bools | None:
+        """Repeats what was decided before an instruction: the lanes that stay there; None if none does."""
+        if event not in self._decisions:
+            return None
+        machine = self.machine
+        assert machine is not None
+        machine.focus.set(self._decisions[event])
+        if machine.focus.warp is None:
+            return None
+        lanes = machine.focus.lanes(wave)
+        stay = wave.full_mask(arrived) if lanes is None else wave.full_mask(arrived) & ~lanes
+        return stay if stay.any() else None
 
     def edit(self, event: int) -> None:
         """Repeats the changes that were made before an instruction."""
@@ -272,6 +305,10 @@ class Recording:
             state = execution.machine, execution.checker, self.launch.allocations
             self._copies.add(event, state, self._recorder.printed)
 
+    def is_changed_after(self, event: int) -> bool:
+        """Whether the user has changed something later than an instruction, or chosen who goes on."""
+        return any(at > event for at in (*self._edits, *self._decisions))
+
     def watch(self, *, is_seen: bool) -> None:
         """Whether the recorder sees the instructions that follow. What was not seen cannot be reached."""
         machine = self.machine
@@ -280,9 +317,10 @@ class Recording:
         if is_seen:
             self._copies.clear()
             self._edits.clear()
+            self._decisions.clear()
 
 
-class _Recorder(Observer):
+class _Recorder(Director):
     """Counts the instructions of a run, and stops it."""
 
     def __init__(self, recording: Recording) -> None:
@@ -335,7 +373,8 @@ class _Recorder(Observer):
             self._copied = end = time.monotonic()
             self._interval = max(_LEAST_SECONDS, _SHARE * (end - begin))
         if self._checker is None:
-            if not self.goal.can_stop and not self.is_interrupted:
+            is_idle = not self.goal.can_stop and not self.is_interrupted
+            if is_idle and not self._recording.is_changed_after(self.event):
                 self.is_unseen = True
                 self._recording.watch(is_seen=False)
             else:
@@ -351,13 +390,15 @@ class _Recorder(Observer):
             self._latest = self.event
             self._recording.copy(self.event)
 
-    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
+    def reached(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> Bools | None:
         if self._checker is not None and self._checker.count > self.found:
             self._report(self._checker)
         self.complete()
         self.event += 1
         self.is_repeating = self.event <= self._latest
-        self._recording.edit(self.event)
+        recording = self._recording
+        recording.edit(self.event)
+        stay = recording.decided(self.event, wave, arrived)
         moment = self.moment = Moment(self.event, wave, step, arrived, active)
         hit = self.goal.reached(moment)
         if hit is None and self.is_interrupted:
@@ -365,8 +406,14 @@ class _Recorder(Observer):
         if hit is not None:
             self.is_interrupted = False
             stop = Stop(hit.reason, self.event, moment, hit.text, hit.hits, hit.lane)
-            self.goal = self._recording.halted(stop)
+            self.goal = recording.halted(stop)
+        if self.event > self._latest and recording.decide(self.event, self.goal.stepped):
+            return recording.decided(self.event, wave, moment.arrived)
+        return stay
 
+    def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
+        if self.moment is None or self.moment.step is not step:  # lanes that were known to be there go on
+            self.moment = Moment(self.event, wave, step, arrived, active)
         if self._checker is None:
             WrittenRegisters.of(wave).begins(self._usages.of(step), active)
 

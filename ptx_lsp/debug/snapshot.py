@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TypeAlias, cast
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,8 @@ class Copier:
         arrays: list[pickle.PickleBuffer] = []
         memory = [(data, self._pages(data)) for data in self._memory()]
         for data, _ in memory:
-            self._fixed.add(data)
+            for one in _reachable((data,)):
+                self._fixed.add(one)
         _Pickler(file, self._fixed, arrays.append).dump(state)
         buffers = tuple(self._kept(bytes(array.raw())) for array in arrays)
         pickled = file.getvalue()
@@ -136,6 +137,8 @@ class _Pickler(pickle.Pickler):
                 return _view, _place(view)
         elif isinstance(obj, WeakKeyDictionary):
             return _weak, (list(cast("WeakKeyDictionary[object, object]", obj).items()),)
+        elif isinstance(obj, WeakSet):
+            return _weak_set, (list(cast("WeakSet[object]", obj)),)
         return NotImplemented
 
 
@@ -173,6 +176,10 @@ def _weak(items: list[tuple[object, object]]) -> WeakKeyDictionary[object, objec
     return WeakKeyDictionary(items)
 
 
+def _weak_set(items: list[object]) -> WeakSet[object]:
+    return WeakSet(items)
+
+
 _PLAIN = (int, float, complex, str, bytes, type(None), type, ModuleType, BuiltinFunctionType, np.dtype)
 _UNCHANGED = ("ptx_lsp.model.", "ptx_lsp.syntax.", "ptx_lsp.isa.")
 """The packages whose objects never change while a kernel runs."""
@@ -207,6 +214,9 @@ def _parts(one: object) -> Iterable[object]:
     if isinstance(one, dict):
         table = cast("dict[object, object]", one)
         return (*table.keys(), *table.values())
+    if isinstance(one, np.ndarray):
+        base = cast(Array, one).base
+        return (base,) if isinstance(base, np.ndarray) else ()
     if isinstance(one, Observers) or not type(one).__module__.startswith(_EXECUTOR):
         return ()
     slots = (name for cls in type(one).__mro__ for name in getattr(cls, "__slots__", ()))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Frame, Lane, frames_at, has_ended
+from ptx_lsp.debug.groups import Frame, frames_at, has_ended
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.executor.machine.control import Block
 
 StepKind: TypeAlias = Literal["in", "over", "out"]
@@ -17,7 +18,7 @@ StepKind: TypeAlias = Literal["in", "over", "out"]
 @dataclass
 class StepGoal(Goal):
     """Stops when a thread, and the lanes with it, has reached another place than `start`, the frames from
-    which it steps; or when it has ended. What it waits for goes on meanwhile.
+    which it steps; or when it has ended. Its warp goes on alone, but for what it waits for.
     """
 
     lane: Lane
@@ -30,6 +31,10 @@ class StepGoal(Goal):
     """Whether the step ends at another line of the source, not of the PTX."""
     is_due: bool = False
     """Whether the thread has yet to execute the instruction at which it stands, after other groups."""
+
+    @property
+    def stepped(self) -> Lane | None:
+        return self.lane
 
     def reached(self, moment: Moment) -> Hit | None:
         found = frames_at(moment, self.lane, self.blocks)

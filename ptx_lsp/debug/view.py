@@ -47,13 +47,6 @@ class View:
         """The group of a thread; None if its block has not begun, or it has ended."""
         return next((one for one in self.groups.values() if lane in one), None)
 
-    def is_next(self, group: Group) -> bool:
-        """Whether a group executes its instruction when the run goes on, or has begun it and waits."""
-        moment = self.stop.moment
-        if moment is None or group.step is not moment.step or group.wave is not moment.wave:
-            return bool(group.waits)
-        return bool(moment.wave.full_mask(moment.arrived)[group.row, group.first.thread])
-
     def frames(self, group: Group) -> list[Frame]:
         """The calls of a group, the innermost first."""
         return frames(group, self.launch.blocks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptx_lsp.debug.adapter.messages import Arguments, Json
 from ptx_lsp.debug.adapter.session import Handler, Session
-from ptx_lsp.debug.goals import Goal, Several
+from ptx_lsp.debug.goals import Several
 from ptx_lsp.debug.groups import Group
 from ptx_lsp.debug.request_error import OutdatedError
 from ptx_lsp.debug.stepping import StepGoal, StepKind
@@ -23,7 +23,7 @@ def reverse_continue(session: Session, given: Arguments) -> Json:
 def _step(kind: StepKind) -> Handler:
     def step(session: Session, given: Arguments) -> Json:
         goal = _step_goal(session, given, kind)
-        goal.is_due = not session.stopped.is_next(chosen(session, given))
+        goal.is_due = not chosen(session, given).was_reached
         session.run(lambda recording: recording.go_on(Several((goal, session.breakpoints))))
         return None
 
@@ -31,7 +31,7 @@ def _step(kind: StepKind) -> Handler:
 
 
 def step_back(session: Session, given: Arguments) -> Json:
-    goal: Goal = _step_goal(session, given, "in")
+    goal = _step_goal(session, given, "in")
     session.run(lambda recording: recording.go_back(goal))
     return None
 

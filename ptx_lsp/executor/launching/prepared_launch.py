@@ -30,6 +30,7 @@ from ptx_lsp.executor.native.hot import HotKernel, NativeMode, check_available
 from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.executor.scheduling.machine import Machine, Progress
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.executor.scheduling.stepping import Director
 from ptx_lsp.executor.textures.handles import bound
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -225,6 +226,7 @@ class PreparedLaunch:
         budget = Budget(options.limit, self._deadline)
         machine = Machine(
             self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
+            director=next((one for one in options.observers if isinstance(one, Director)), None),
             native=self._native if observer is None and self._may_be_native(schedule) else None,
         )
         return Execution(machine, checker, observer, self.progress, schedule.seed)

@@ -100,7 +100,13 @@ class ConvergenceGroups:
         self.executed.add(number)
         for step in steps[start:] if start else steps:
             here, some = step.taken(self.wave, mask)
-            self.tell(step, mask, here, some)
+            stay = self.tell(step, mask, here, some)
+            if stay is not None:
+                self.freeze(number, next(at for at, one in enumerate(steps) if one is step), stay)
+                mask, some = self._without(mask, stay)
+                if not some:
+                    break
+                here, some = step.taken(self.wave, mask)
             if not some:
                 continue
             self.wave.executed += 1
@@ -114,8 +120,13 @@ class ConvergenceGroups:
         if steps:
             self.budget.check(self.wave, steps[0])
 
-    def tell(self, step: Step, arrived: Bools | None, active: Bools | None, some: bool) -> None:
-        """Reports the lanes that reach a step, and the lanes that execute it."""
+    def tell(self, step: Step, arrived: Bools | None, active: Bools | None, some: bool) -> Bools | None:
+        """Reports the lanes that reach a step, and the lanes that execute it. Returns the lanes that stay
+        where they are; None if none does.
+        """
+
+    def freeze(self, block: int, step: int, lanes: Bools) -> None:
+        """Lanes stay before a step."""
 
     def act(self, step: Step, onward: int, mask: Bools | None) -> None:
         """Executes a step; `onward` is the next block."""

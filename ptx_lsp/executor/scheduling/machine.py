@@ -22,6 +22,7 @@ from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.executor.scheduling.native_turns import NativeTurns
 from ptx_lsp.executor.scheduling.scheduler import Scheduler
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.executor.scheduling.stepping import Director, Focus, SteppedScheduler
 
 Progress: TypeAlias = Callable[[int, int, int], None]
 """Receives the number of finished blocks, of all blocks, and of executed instructions."""
@@ -41,7 +42,9 @@ class Machine:
         *,
         schedule: Schedule | None = None,
         native: NativeTurns | None = None,
+        director: Director | None = None,
     ) -> None:
+        """With a `director`, single warps can be in `focus`."""
         self._blocks = blocks
         self._frame = frame
         self._shape = shape
@@ -50,6 +53,8 @@ class Machine:
         self._observer = observer
         self._native = native
         self._between = None if observer is None else observer.turn
+        self._director = director
+        self.focus = Focus()
         self._schedule = Schedule() if schedule is None else schedule
         self._starts = ClusterQueue(shape, self._schedule, cancels=_cancels(blocks))
         self._runs: deque[Scheduler] = deque()
@@ -72,6 +77,8 @@ class Machine:
             while (run := self._running or self._next()) is not None:
                 is_done = run.run_slice()
                 self._running = None
+                if self.focus.lanes(run.wave) is not None:
+                    self.focus.is_waiting = run.is_waiting
                 spent = run.wave.executed - self._before
                 self._executed += spent
                 self._budget.spent += run.wave.executed
@@ -104,6 +111,9 @@ class Machine:
             self._start()
         if not self._runs:
             return None
+        if self.focus.warp is not None and not self.focus.is_waiting:
+            while self.focus.is_elsewhere(self._runs[0].wave):
+                self._runs.rotate(-1)
         run = self._running = self._runs.popleft()
         if self._runs:
             run.forget()
@@ -118,6 +128,8 @@ class Machine:
         runs = self._runs
         if not runs:
             return True
+        if self.focus.warp is not None and not self.focus.is_waiting:
+            return False
         is_time = self._schedule.is_shuffled or runs[-1].is_waiting or self._slices >= 1 << len(runs)
         return is_time and self._starts.left > 0 and self._room >= self._shape.cluster_blocks
 
@@ -136,14 +148,19 @@ class Machine:
         wave = Wave(self._shape, self._frame, blocks)
         fill_special_registers(wave, self._frame)
         wave.hastens, wave.cancel = self._schedule.hastens, self._starts.cancel
-        following = Scheduler(
+        kind = Scheduler if self._director is None else SteppedScheduler
+        following = kind(
             self._blocks, wave, self._memory, self._budget, self._schedule, self._observer, self._native
         )
+        if isinstance(following, SteppedScheduler) and self._director is not None:
+            following.directed(self._director, self.focus)
         following.exchange(self._observer, self._native, self._between)
         self._runs.appendleft(following)
         self._slices = 0
 
     def _end(self, run: Scheduler) -> None:
+        if self.focus.lanes(run.wave) is not None:
+            self.focus.set(None)
         pending = Pending.existing(run.wave)
         if pending is not None:
             pending.bulk.wait_all()

@@ -41,11 +41,14 @@ _TRIES = 1 << 12  # so often threads look at an mbarrier in vain before that is 
 
 
 class Position(NamedTuple):
-    """Lanes that are at an instruction, and why they wait there: "" if they do not."""
+    """Lanes that are at an instruction, and why they wait there: "" if they do not. `was_reached`: observers
+    know that they are there.
+    """
 
     step: Step
     lanes: Bools
     waits: str
+    was_reached: bool = False
 
 
 class Scheduler(ConvergenceGroups):
@@ -96,6 +99,16 @@ class Scheduler(ConvergenceGroups):
         """Other waves have gone on."""
         self._livelock.forget()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no lanes are left, but for those at barriers."""
+        return not self.at
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the slice ends early, because nobody may go on."""
+        return False
+
     def run_slice(self) -> bool:
         """Executes blocks of instructions for a while; whether the wave has finished then."""
         if not self._slice:
@@ -109,7 +122,9 @@ class Scheduler(ConvergenceGroups):
         while self._used < self._slice:
             if self._between is not None:
                 self._between()
-            if not self.at:
+            if self.is_interrupted:
+                return False
+            if self.is_empty:
                 if self._waiting():
                     raise self._deadlock()
                 return True
@@ -117,7 +132,7 @@ class Scheduler(ConvergenceGroups):
             self.stuck = self._livelock.stuck(self.at, self._held)
             if (self.stuck is not None and not self._completes()) or self._idle > _IDLE:
                 break
-        return not self.at and not self._waiting()
+        return self.is_empty and not self._waiting()
 
     def _completes(self) -> bool:
         """Whether there are asynchronous operations for which nobody has waited; then they take place."""
@@ -314,7 +329,7 @@ class Scheduler(ConvergenceGroups):
         (_, first, mask), *others = ready
         steps = [(self.blocks[block].steps[0], going) for block, _, going in ready]
         for step, going in steps:
-            self.tell(step, going, going, True)
+            self.tell_together(step, going)
         first.run_with(self.wave, mask, [(action, lanes) for _, action, lanes in others])
         if self._observer is not None:
             for step, going in steps:
@@ -372,7 +387,7 @@ class Scheduler(ConvergenceGroups):
     def positions(self) -> Iterator[Position]:
         """Where the lanes are that have not ended, but for those whose instruction is under way."""
         for what, party in self._waiting():
-            yield Position(party.step, party.lanes, what)
+            yield Position(party.step, party.lanes, what, True)
         waiting = {party.onward: what for what, party in held(self.blocks, self.wave, self.at, self._held)}
         for block, mask in self.at.items():
             steps = self.blocks[block].steps
@@ -381,12 +396,16 @@ class Scheduler(ConvergenceGroups):
 
     # -- steps ----------------------------------------------------------------------------------
 
-    def tell(self, step: Step, arrived: Bools | None, active: Bools | None, some: bool) -> None:
+    def tell(self, step: Step, arrived: Bools | None, active: Bools | None, some: bool) -> Bools | None:
         if self._observer is not None:
             wave = self.wave
             active = active if some else np.zeros(wave.shape, np.bool_)
             CurrentStep.of(wave).begin(step, active)
             self._observer.before(wave, step, arrived, active)
+
+    def tell_together(self, step: Step, going: Bools) -> None:
+        """As `tell`, of lanes that go on together with those at other steps."""
+        self.tell(step, going, going, True)
 
     def do(self, step: Step, action: Action | Control, onward: int, mask: Bools | None) -> None:
         match action:
