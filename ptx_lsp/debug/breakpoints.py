@@ -20,6 +20,7 @@ from ptx_lsp.executor.machine.errors import Finding
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 from ptx_lsp.executor.machine.observer import MemoryEvent
 from ptx_lsp.executor.machine.wave import Wave
+from ptx_lsp.executor.scheduling.stepping import is_breakpoint
 
 Access: TypeAlias = Literal["read", "write", "readWrite"]
 Lanes: TypeAlias = npt.NDArray[np.int64]
@@ -121,6 +122,8 @@ class Breakpoints(Goal):
 
     starts: frozenset[int] = frozenset()
     """The steps (their ids) with which instructions begin; calls have several."""
+    is_written: bool = False
+    """Whether the kernel itself has breakpoints: `brkpt`."""
     is_off: bool = False
     """Whether nothing stops the run."""
     _by_owner: dict[str, list[LineBreakpoint]] = field(default_factory=dict[str, list[LineBreakpoint]])
@@ -164,7 +167,7 @@ class Breakpoints(Goal):
 
     @property
     def can_stop(self) -> bool:
-        return not self.is_off and bool(self.data or self.lines)
+        return self.is_written or (not self.is_off and bool(self.data or self.lines))
 
     def reached(self, moment: Moment) -> Hit | None:
         if self.is_off:
@@ -173,6 +176,8 @@ class Breakpoints(Goal):
             found = self._data(moment)
             if found is not None:
                 return found
+        if is_breakpoint(moment.step) and (moment.active is None or moment.active.any()):
+            return Hit("breakpoint", "the kernel executes `brkpt`")
         here = self.lines.get(moment.step.line)
         if here is None or id(moment.step) not in self.starts:
             return None

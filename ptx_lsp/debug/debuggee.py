@@ -12,6 +12,7 @@ from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.view import View, holds, value_at
+from ptx_lsp.executor.scheduling.stepping import is_breakpoint
 
 Run: TypeAlias = Callable[[Recording], Stop]
 """Lets a recording go on or back, until it stops."""
@@ -63,6 +64,8 @@ class Debuggee:
         recording = Recording(lambda observer: made.prepared(observer, self.from_kernel), made.settings.seed)
         self.recording = recording
         self.breakpoints.starts = starts_of(recording.launch.blocks)
+        steps = (step for block in recording.launch.blocks for step in block.steps)
+        self.breakpoints.is_written = any(map(is_breakpoint, steps))
         self.view = View(recording.launch, None, recording.stop)
 
     def run(self, go: Run) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ptx_lsp.debug.adapter.messages import Json, Object
 from tests.debug import kernels
 from tests.debug.client import Client, connected, objects
@@ -145,3 +147,18 @@ def test_a_step_into_a_deadlock_says_who_waits(tmp_path: Path) -> None:
             stop = client.go("next", thread(client, 0))
         assert stop["reason"] == "exception"
         assert "deadlock" in str(client.body("exceptionInfo", threadId=stop["threadId"])["description"])
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_brkpt_stops_and_the_kernel_goes_on(tmp_path: Path, off: bool) -> None:
+    path = kernels.written(tmp_path, kernels.DIVERGENT.replace("low:\n", "low:\n\tbrkpt;\n"))
+    with connected() as client:
+        stop = client.start(path, noDebug=off)
+        if not off:
+            assert (stop["reason"], client.line(stop)) == ("breakpoint", kernels.LOW)
+            stop = client.go("next", stop["threadId"])
+            assert client.line(stop) == kernels.LOW + 1
+            stop = client.go("reverseContinue", stop["threadId"])
+            assert (stop["reason"], client.line(stop)) == ("breakpoint", kernels.LOW)
+            stop = client.go("continue", stop["threadId"])
+        assert stop["event"] == "terminated"

@@ -17,13 +17,18 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.asynchronous.mbarrier_steps import TryWait
-from ptx_lsp.executor.machine.control import Collective, Step
+from ptx_lsp.executor.machine.control import Collective, Leave, Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.scheduler import Position, Scheduler
 
 _POLLS = 2
+
+
+def is_breakpoint(step: Step) -> bool:
+    """Whether a step is `brkpt`, at which a director stops."""
+    return isinstance(step.action, Leave) and step.action.kind == "brkpt"
 
 
 class Director(Observer):
@@ -108,6 +113,12 @@ class SteppedScheduler(Scheduler):
     def tell_together(self, step: Step, going: Bools) -> None:
         self.director.reached(self.wave, step, going, going)
         super().tell(step, going, going, some=True)
+
+    def act(self, step: Step, onward: int, mask: Bools | None) -> None:
+        if self._observer is not None and is_breakpoint(step):  # where the director has stopped
+            self.arrive(onward, mask)
+        else:
+            super().act(step, onward, mask)
 
     def freeze(self, block: int, step: int, lanes: Bools) -> None:
         if not step and isinstance(self.blocks[block].steps[0].action, Collective | TryWait):
