@@ -7,12 +7,14 @@
         assert (y == 2 * x + 1).all()
         assert kernel.registers <= 32 and kernel.errors == []
 
-What takes long to import is imported where it is needed: pytest loads this in every run.
+With `--ptx-record FOLDER` the launch of a test that fails is recorded, to be debugged; with `--ptx-check` all
+launches are checked. What takes long to import is imported where it is needed: pytest loads this in every run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Generator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,6 +23,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.launching.launch import Value
+    from ptx_lsp.executor.recording.recorder import LaunchKeeper
     from ptx_lsp.lint.results.report import FileReport, Reported
     from ptx_lsp.lint.results.report import Kernel as Figures
 
@@ -30,23 +33,38 @@ Size: TypeAlias = "int | Sequence[int]"
 class Kernel:
     """One kernel of a PTX text."""
 
-    def __init__(self, text: str, name: str, report: FileReport) -> None:
+    def __init__(
+        self, text: str, name: str, report: FileReport, keeper: LaunchKeeper | None = None, *,
+        check: bool = False,
+    ) -> None:
+        """`keeper` keeps its launches; with `check` all of them are checked."""
         self.text = text
         self.name = name
         self._report = report
+        self._keeper = keeper
+        self._is_checked = check
 
     def launch(
-        self, *arguments: Value, grid: Size = 1, block: Size = 1, shared_bytes: int = 0
+        self, *arguments: Value, grid: Size = 1, block: Size = 1, shared_bytes: int = 0,
+        check: bool | None = None, seed: int = 0,
     ) -> None:
         """Runs it. Arrays are device buffers and hold the results afterwards; NumPy scalars are passed by
-        value. Raises ExecutionError where it goes wrong.
+        value. `seed` selects the order of threads. Raises ExecutionError where it goes wrong, and with
+        `check` (None: as `--ptx-check` says) AssertionError if the checks find errors.
         """
         from ptx_lsp.executor import launch
+        from ptx_lsp.executor.launching.finding_text import finding_lines
 
-        launch(
+        if self._keeper is not None:
+            self._keeper.path = self._report.path
+        findings = launch(
             self.text, entry=self.name, grid=grid, block=block, args=arguments,
-            shared_bytes=shared_bytes,
+            shared_bytes=shared_bytes, check=self._is_checked if check is None else check, seed=seed,
+            recorder=self._keeper,
         )
+        wrong = [one for one in findings if one.severity == "error"]
+        lines = [line for one in wrong for line in finding_lines(one, self._report.path)]
+        assert not wrong, f"kernel `{self.name}`:\n" + "\n".join(lines)
 
     @cached_property
     def figures(self) -> Figures:
@@ -102,12 +120,75 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
     `source` is PTX text, or a path from the folder of the test; `entry` may be left out where there is one
     kernel only; `threads` is the size of a block where the kernel leaves it open.
     """
-    folder = request.path.parent
+    folder, config = request.path.parent, request.config
+    keeper = None
+    if _folder(config) is not None or config.getoption("usepdb"):
+        from ptx_lsp.executor.recording.recorder import LaunchKeeper
+
+        keeper = request.node.stash[_KEEPER] = LaunchKeeper()
 
     def load(source: str | Path, entry: str | None = None, threads: int | None = None) -> Kernel:
-        return _loaded(source, entry, threads, folder)
+        return _loaded(source, entry, threads, folder, keeper, check=config.getoption("ptx_check"))
 
     return load
+
+
+# -- recordings -----------------------------------------------------------------------------------
+
+_KEEPER = pytest.StashKey["LaunchKeeper"]()
+"""The launches of a test."""
+_MOST_LETTERS = 100
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("ptx", "PTX kernels")
+    group.addoption(
+        "--ptx-record", metavar="FOLDER",
+        help="for each test that fails, record the launch of `ptx_kernel` that failed, or else the last, to a "
+        "file in FOLDER, which ptx-dap opens",
+    )
+    group.addoption(
+        "--ptx-check", action="store_true",
+        help="check all launches of `ptx_kernel` for races, uninitialised values and other errors",
+    )
+    parser.addini("ptx_record", "the folder of --ptx-record", default="")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    keeper, folder = item.stash.get(_KEEPER, None), _folder(item.config)
+    if call.when == "call" and report.failed and keeper is not None and folder is not None:
+        report.sections.append(("PTX launch", _written(keeper, folder, item.nodeid)))
+    return report
+
+
+def _folder(config: pytest.Config) -> Path | None:
+    """Where to record launches: an option is relative to the current folder, the setting to its file."""
+    given = config.getoption("ptx_record")
+    if given is not None:
+        return config.invocation_params.dir / given
+    set = config.getini("ptx_record")
+    return config.rootpath / set if set else None
+
+
+def _written(keeper: LaunchKeeper, folder: Path, test: str) -> str:
+    """Writes the launch that is kept; what the report of the test says about it."""
+    from ptx_lsp.executor.recording.archive import SUFFIX, write_recording
+    from ptx_lsp.executor.recording.fields import RecordingError
+
+    if keeper.kept is None:
+        return "the test has launched no kernel"
+    name = re.sub(r"[^\w.-]+", "-", test)[-_MOST_LETTERS:].strip("-.")
+    file = folder / f"{name}{SUFFIX}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_recording(keeper.kept, file)
+    except (OSError, RecordingError) as error:
+        return f"the launch of `{keeper.kept.entry}` cannot be recorded: {error}"
+    return f"`{keeper.kept.entry}` is recorded; to debug it: ptx-run --debug {file}"
 
 
 def _text(path: Path) -> str:
@@ -122,8 +203,11 @@ def _text(path: Path) -> str:
     return member.decode() if member is not None else path.read_text(encoding="utf-8")
 
 
-def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: Path) -> Kernel:
-    from ptx_lsp.cli.checking.check import check
+def _loaded(
+    source: str | Path, entry: str | None, threads: int | None, folder: Path, keeper: LaunchKeeper | None, *,
+    check: bool,
+) -> Kernel:
+    from ptx_lsp.cli.checking.check import check as lint
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.settings import Settings
     from ptx_lsp.lint.configuration.config import effective, nearest
@@ -134,7 +218,7 @@ def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: 
     rules = effective(nearest(folder if path is None else path.parent), path)
     data = text.encode()
     name = "<text>" if path is None else str(path)
-    report = check(Input(name, data, len(data)), Settings(rules, kernels=True, threads=threads))
+    report = lint(Input(name, data, len(data)), Settings(rules, kernels=True, threads=threads))
     if report.error is not None:
         pytest.fail(f"{name}: {report.error}", pytrace=False)
     names = [one.name for one in report.kernels]
@@ -143,4 +227,4 @@ def _loaded(source: str | Path, entry: str | None, threads: int | None, folder: 
     if entry not in names:
         which = f"no kernel `{entry}`" if entry is not None else f"{len(names)} kernels: name one"
         pytest.fail(f"{name} has {which} ({', '.join(names) or 'none'})", pytrace=False)
-    return Kernel(text, entry, report)
+    return Kernel(text, entry, report, keeper, check=check)

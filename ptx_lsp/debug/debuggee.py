@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ptx_lsp.debug.breakpoints import Breakpoints, Lanes, starts_of
-from ptx_lsp.debug.goals import Moment, Stop
+from ptx_lsp.debug.goals import Goal, Moment, Stop
 from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at
 from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording
@@ -72,6 +72,11 @@ class Debuggee:
         """Lets the kernel run. Raises RequestError if it runs already."""
         raise NotImplementedError
 
+    def beginning(self, goal: Goal) -> Run:
+        """Lets the kernel run to where the session begins: to a goal, or in a recording to its error."""
+        made = self.loaded
+        return lambda recording: made.begin(recording, goal, self.print)
+
     def print(self, text: str, category: str = "console") -> None:
         """Shows a text to the user: one of the `stdout` of the kernel, or of the debugger."""
         raise NotImplementedError
@@ -93,6 +98,8 @@ class Debuggee:
         assert recording is not None
         self.view = View(recording.launch, recording.machine, stop)
         moment = stop.moment
+        if stop.reason == "end":
+            self.loaded.ended(recording, self.print)
         if moment is None or stop.reason == "end":
             return
         if stop.lane is not None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from ptx_lsp.debug.goals import Goal, Stop
+from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.launching.launch import LIMIT
 from ptx_lsp.executor.launching.object_specs import argument, bindings
@@ -50,6 +52,8 @@ class Program:
     """The functions by the lines of their instructions."""
     sources: dict[str, dict[int, list[int]]] = field(default_factory=dict[str, dict[int, list[int]]])
     """For each source file the lines of PTX that were made from each of its lines."""
+    held: dict[str, str] = field(default_factory=dict[str, str])
+    """The texts of files that clients cannot read, by their paths: of the PTX and sources in a recording."""
 
     def __post_init__(self) -> None:
         source = self.module.document.source
@@ -78,6 +82,13 @@ class Program:
         except (SpecError, ExecutionError, OSError) as error:
             raise RequestError(str(error)) from None
 
+    def begin(self, recording: Recording, goal: Goal, report: Callable[[str], None]) -> Stop:
+        """Runs to where a session begins: to a goal. `report` shows texts to the user."""
+        return recording.go_on(goal)
+
+    def ended(self, recording: Recording, report: Callable[[str], None]) -> None:
+        """The run has ended."""
+
     def line_text(self, line: int) -> str:
         """A line of the PTX, without its indentation."""
         return self.module.document.source.text.splitlines()[line - 1].strip()
@@ -90,7 +101,7 @@ class Program:
         """The lines of PTX of a breakpoint at a line of a file, and the line at which it is shown; none and
         None if there is no instruction.
         """
-        if Path(path).resolve() == self.path.resolve():
+        if self.is_ptx(path):
             found = self.line_after(line)
             return ([] if found is None else [found]), found
         lines = self.source_of(path)
@@ -98,6 +109,10 @@ class Program:
             return [], None
         shown = min((one for one in lines if one >= line), default=None)
         return (_starts(lines[shown]) if shown is not None else []), shown
+
+    def is_ptx(self, path: str) -> bool:
+        """Whether a path is that of the PTX."""
+        return path == str(self.path) or Path(path).resolve() == self.path.resolve()
 
     def first_line(self, function: str) -> int | None:
         """The line of the first instruction of a function."""

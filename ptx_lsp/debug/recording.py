@@ -201,6 +201,11 @@ class Recording:
                 edit(machine)
 
     @property
+    def is_changed(self) -> bool:
+        """Whether its state was changed."""
+        return bool(self._edits)
+
+    @property
     def is_repeating(self) -> bool:
         """Whether the run is where it was before."""
         return self._recorder.is_repeating

@@ -9,6 +9,7 @@ from ptx_lsp.debug import values
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.movement import chosen
 from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.adapter.sources import ptx_source, source_beside
 from ptx_lsp.debug.changes import set_register
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group
@@ -53,13 +54,12 @@ def _frame(session: Session, group: Group, frame: Frame) -> Object:
     found: Object = {
         "id": session.references.frame(group, frame), "name": frame.function or made.settings.entry,
         "line": frame.line - 1 + session.first_line, "column": session.first_line,
-        "source": {"name": made.path.name, "path": str(made.path)},
+        "source": ptx_source(made),
         "instructionPointerReference": str(frame.line),
     }
     if session.shows_source and frame.original is not None:
-        path = made.beside(frame.original.path)
         found["line"] = frame.original.line - 1 + session.first_line
-        found["source"] = {"name": path.name, "path": str(path)}
+        found["source"] = source_beside(made, frame.original.path)
     return found
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments
 from ptx_lsp.debug.program import Program, Settings, kernel
+from ptx_lsp.debug.recorded_program import recorded_program
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.executor.launching.specs import SpecError
+from ptx_lsp.executor.recording.archive import is_recording
 from ptx_lsp.launch_file import LaunchFile, kernel_arguments, read_launch_file
 from ptx_lsp.model.module import Module
 
@@ -18,10 +20,14 @@ def program(given: Arguments) -> Program:
     """The program of a launch request; what it leaves out is in a launch file or a launch comment. Raises
     RequestError.
     """
+    if given.text("recording"):
+        return recorded_program(Path(given.text("recording")).expanduser(), check=given.flag("check"))
     file = _launch_file(given)
     path = Path(given.text("program")).expanduser() if given.text("program") else file and file.file
     if path is None:
         raise RequestError("`program` is missing: the path of a PTX file")
+    if is_recording(path):
+        return recorded_program(path, check=given.flag("check"))
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ptx_lsp.debug.adapter.launch_arguments import program
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
-from ptx_lsp.debug.goals import AtEvent, Stop
+from ptx_lsp.debug.goals import AtEvent
 from ptx_lsp.debug.problems import FILTERS
-from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
 
 
@@ -26,6 +25,7 @@ def initialize(session: Session, given: Arguments) -> Json:
         "supportsReadMemoryRequest", "supportsWriteMemoryRequest",
         "supportsDisassembleRequest", "supportsSteppingGranularity", "supportsInstructionBreakpoints",
         "supportsEvaluateForHovers", "supportsBreakpointLocationsRequest",
+        "supportsLoadedSourcesRequest",
     )
     found: Object = dict.fromkeys(names, True)
     return {**found, "exceptionBreakpointFilters": filters, "completionTriggerCharacters": ["%", "["]}
@@ -50,12 +50,7 @@ def configuration_done(session: Session, given: Arguments) -> Json:
 
 
 def _begin(session: Session) -> None:
-    def go(recording: Recording) -> Stop:
-        if session.stops_on_entry:
-            return recording.go_on(AtEvent(1, "entry"))
-        return recording.go_on(session.breakpoints)
-
-    session.run(go)
+    session.run(session.beginning(AtEvent(1, "entry") if session.stops_on_entry else session.breakpoints))
 
 
 def restart(session: Session, given: Arguments) -> Json:

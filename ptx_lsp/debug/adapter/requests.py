@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ptx_lsp.debug.adapter import bytes_and_code, focus, inspection, lifecycle, movement, stops
+from ptx_lsp.debug.adapter import bytes_and_code, focus, inspection, lifecycle, movement, sources, stops
 from ptx_lsp.debug.adapter.messages import Channel
 from ptx_lsp.debug.adapter.session import Handler, Session
 
 HANDLERS: dict[str, Handler] = {
     name: handler
-    for module in (lifecycle, stops, movement, inspection, bytes_and_code, focus)
+    for module in (lifecycle, stops, movement, inspection, bytes_and_code, focus, sources)
     for name, handler in module.HANDLERS.items()
 }
 

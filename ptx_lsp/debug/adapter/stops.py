@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.adapter.sources import path_of
 from ptx_lsp.debug.breakpoints import Access, Breakpoint, DataBreakpoint, LineBreakpoint, is_count
 from ptx_lsp.debug.expressions import ExpressionError, parse
 from ptx_lsp.debug.groups import Lane
@@ -16,7 +17,8 @@ from ptx_lsp.debug.request_error import RequestError
 
 
 def set_breakpoints(session: Session, given: Arguments) -> Json:
-    made, path = session.loaded, given.inner("source").text("path")
+    made = session.loaded
+    path = path_of(made, given.inner("source"))
     found: list[LineBreakpoint] = []
     answers: list[Json] = []
     for one in given.each("breakpoints"):
@@ -87,7 +89,8 @@ def _problem(one: Breakpoint) -> str:
 
 
 def breakpoint_locations(session: Session, given: Arguments) -> Json:
-    made, path = session.loaded, given.inner("source").text("path")
+    made = session.loaded
+    path = path_of(made, given.inner("source"))
     first = given.number("line") + 1 - session.first_line
     last = given.number("endLine", given.number("line")) + 1 - session.first_line
     lines = made.by_line if Path(path).resolve() == made.path.resolve() else made.source_of(path) or {}

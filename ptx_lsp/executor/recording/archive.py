@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zlib
@@ -71,12 +72,14 @@ def add_outcome(path: Path, outcome: Outcome) -> None:
 
 def read_recording(path: Path) -> RecordedLaunch:
     """The launch in a file. Raises OSError if the file cannot be read, and RecordingError."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES)
     try:
-        with ZipFile(path) as archive:
+        with ZipFile(io.BytesIO(data)) as archive:
             return _read(_Contents(archive))
     except (
         BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,
-        OverflowError,
+        OverflowError, OSError,
     ) as error:
         raise RecordingError(f"the file is not a recording, or damaged: {error}") from error
     except MemoryError as error:
