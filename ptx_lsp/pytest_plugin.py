@@ -7,8 +7,10 @@
         assert (y == 2 * x + 1).all()
         assert kernel.registers <= 32 and kernel.errors == []
 
-With `--ptx-record FOLDER` the launch of a test that fails is recorded, to be debugged; with `--ptx-check` all
-launches are checked. What takes long to import is imported where it is needed: pytest loads this in every run.
+With `--ptx-record FOLDER` the launch of a test that fails is recorded, to be debugged; with `--ptx-check`
+all launches are checked.
+
+What takes long to import is imported where it is needed: pytest loads this in every run.
 """
 
 from __future__ import annotations
@@ -128,7 +130,7 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
         keeper = request.node.stash[_KEEPER] = LaunchKeeper()
 
     def load(source: str | Path, entry: str | None = None, threads: int | None = None) -> Kernel:
-        return _loaded(source, entry, threads, folder, keeper, check=config.getoption("ptx_check"))
+        return _loaded(source, entry, threads, folder, keeper, check=bool(config.getoption("ptx_check")))
 
     return load
 
@@ -144,8 +146,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("ptx", "PTX kernels")
     group.addoption(
         "--ptx-record", metavar="FOLDER",
-        help="for each test that fails, record the launch of `ptx_kernel` that failed, or else the last, to a "
-        "file in FOLDER, which ptx-dap opens",
+        help="for each test that fails, record a launch of `ptx_kernel` in FOLDER, to be debugged: the one "
+        "that failed, else the last",
     )
     group.addoption(
         "--ptx-check", action="store_true",

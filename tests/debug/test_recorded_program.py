@@ -18,7 +18,9 @@ from tests.debug import kernels
 from tests.debug.client import Client, connected, objects
 
 
-def _recorded(folder: Path, text: str, entry: str, *arrays: npt.NDArray[np.uint32], check: bool = False) -> Path:
+def _recorded(
+    folder: Path, text: str, entry: str, *arrays: npt.NDArray[np.uint32], check: bool = False
+) -> Path:
     path = folder / "failed.ptxrec"
     recorder = RecordingFile(path)
     recorder.path = "kernel.ptx"
@@ -91,8 +93,8 @@ def test_sources_go_with_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "secret.cu").write_text("not in the folder of the PTX")
     monkeypatch.chdir(there)
     files = '.file 1 "kernel.cu"\n.file 2 "../secret.cu"\n'
-    text = kernels.SHARED.replace("// ptx-run", files + "// ptx-run").replace("\tmov", "\t.loc 1 2 0\n\tmov", 1)
-    text = text.replace("\tbar", "\t.loc 2 1 0\n\tbar")
+    text = kernels.SHARED.replace("// ptx-run", files + "// ptx-run")
+    text = text.replace("\tmov", "\t.loc 1 2 0\n\tmov", 1).replace("\tbar", "\t.loc 2 1 0\n\tbar")
     path = _recorded(there, text, "turned", np.zeros(16, np.uint32))
     assert list(read_recording(path).sources) == ["kernel.cu"]
     path = path.rename(here / path.name)
@@ -102,8 +104,9 @@ def test_sources_go_with_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyP
         shown = {str(one["name"]): one for one in objects(client.body("loadedSources")["sources"])}
         assert list(shown) == ["kernel.ptx", "kernel.cu", "secret.cu"]
         assert "sourceReference" not in shown["secret.cu"]
-        ptx = client.body("source", source=shown["kernel.ptx"], sourceReference=shown["kernel.ptx"]["sourceReference"])
-        assert ptx == {"content": text, "mimeType": "text/x-ptx"}
+        number = shown["kernel.ptx"]["sourceReference"]
+        found = client.body("source", source=shown["kernel.ptx"], sourceReference=number)
+        assert found == {"content": text, "mimeType": "text/x-ptx"}
         number = shown["kernel.cu"]["sourceReference"]
         assert client.body("source", sourceReference=number)["content"] == (there / "kernel.cu").read_text()
         client.refused("source", sourceReference=3)

@@ -39,7 +39,7 @@ def is_recording(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             start = file.read(_NAME_AT + len(_HEADER))
-    except OSError:
+    except (OSError, ValueError):  # ValueError: it cannot be a path
         return False
     return start.startswith(_START) and start[_NAME_AT:] == _HEADER.encode()
 

@@ -98,8 +98,8 @@ def _changed(recorded: bytes, name: str, edit: Edit) -> bytes:
 
 
 VALUES: tuple[object, ...] = (
-    None, True, -1, 0, 1, 7, 1 << 31, 1 << 63, 1 << 64, 1 << 5000, 0.5, "", "x", "k", [], [0], [1, 2, 3], {},
-    [[]], [{}], [-1, 5],
+    None, True, -1, 0, 1, 7, 1 << 31, 1 << 63, 1 << 64, 1 << 5000, 0.5, "", "x", "k",
+    *(json.loads(text) for text in ("[]", "[0]", "[1, 2, 3]", "{}", "[[]]", "[{}]", "[-1, 5]")),
 )
 
 
@@ -151,8 +151,9 @@ def test_a_newer_version(recorded: bytes, tmp_path: Path) -> None:
 def test_contents_that_are_too_large(
     recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(archive, "MOST_BYTES", len(recorded))
+    assert f"larger than {len(recorded)} bytes" in _refused(recorded, tmp_path)
     monkeypatch.setattr(archive, "MOST_BYTES", 100)
-    assert "larger than 100 bytes" in _refused(recorded, tmp_path)
     path = tmp_path / "k.ptxrec"
     with pytest.raises(RecordingError, match="too large for a recording: 400 bytes of at most 50"):
         launch(
