@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 if TYPE_CHECKING:
+    import pdb
+
     from ptx_lsp.executor.launching.launch import Value
     from ptx_lsp.executor.recording.recorder import LaunchKeeper
     from ptx_lsp.lint.results.report import FileReport, Reported
@@ -127,7 +129,8 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
     if _folder(config) is not None or config.getoption("usepdb"):
         from ptx_lsp.executor.recording.recorder import LaunchKeeper
 
-        keeper = request.node.stash[_KEEPER] = LaunchKeeper()
+        keeper = request.node.stash[_KEEPER] = config.stash[_KEEPER] = LaunchKeeper()
+        request.addfinalizer(lambda: config.stash.__delitem__(_KEEPER))
 
     def load(source: str | Path, entry: str | None = None, threads: int | None = None) -> Kernel:
         return _loaded(source, entry, threads, folder, keeper, check=bool(config.getoption("ptx_check")))
@@ -138,7 +141,7 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
 # -- recordings -----------------------------------------------------------------------------------
 
 _KEEPER = pytest.StashKey["LaunchKeeper"]()
-"""The launches of a test."""
+"""The launches of a test; those of the present test are in the configuration too."""
 _MOST_LETTERS = 100
 
 
@@ -163,8 +166,29 @@ def pytest_runtest_makereport(
     report = yield
     keeper, folder = item.stash.get(_KEEPER, None), _folder(item.config)
     if call.when == "call" and report.failed and keeper is not None and folder is not None:
-        report.sections.append(("PTX launch", _written(keeper, folder, item.nodeid)))
+        name = re.sub(r"[^\w.-]+", "-", item.nodeid)[-_MOST_LETTERS:].strip("-.")
+        report.sections.append(("PTX launch", _written(keeper, folder / f"{name}{_SUFFIX}")))
     return report
+
+
+def pytest_enter_pdb(config: pytest.Config, pdb: pdb.Pdb) -> None:
+    """Under `--pdb`, the debugger has the command `ptx` for the launches of the test."""
+    keeper = config.stash.get(_KEEPER, None)
+    if keeper is None or keeper.kept is None:
+        return
+    kept, problem = keeper.kept, keeper.kept.outcome.problem
+    found = f"{problem.kind} at line {problem.line}" if problem is not None else "no error"
+    pdb.message(f"kernel `{kept.entry}` of {kept.path}: {found}; `ptx FILE` records its launch")
+
+    def record(text: str) -> None:
+        """Records the launch of the kernel."""
+        file = text.strip() or kept.entry
+        pdb.message(_written(keeper, Path(file if file.endswith(_SUFFIX) else f"{file}{_SUFFIX}")))
+
+    vars(pdb)["do_ptx"] = record
+
+
+_SUFFIX = ".ptxrec"
 
 
 def _folder(config: pytest.Config) -> Path | None:
@@ -176,21 +200,19 @@ def _folder(config: pytest.Config) -> Path | None:
     return config.rootpath / set if set else None
 
 
-def _written(keeper: LaunchKeeper, folder: Path, test: str) -> str:
-    """Writes the launch that is kept; what the report of the test says about it."""
-    from ptx_lsp.executor.recording.archive import SUFFIX, write_recording
+def _written(keeper: LaunchKeeper, file: Path) -> str:
+    """Writes the launch that is kept; what the user is to know about it."""
+    from ptx_lsp.executor.recording.archive import write_recording
     from ptx_lsp.executor.recording.fields import RecordingError
 
     if keeper.kept is None:
         return "the test has launched no kernel"
-    name = re.sub(r"[^\w.-]+", "-", test)[-_MOST_LETTERS:].strip("-.")
-    file = folder / f"{name}{SUFFIX}"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         write_recording(keeper.kept, file)
     except (OSError, RecordingError) as error:
         return f"the launch of `{keeper.kept.entry}` cannot be recorded: {error}"
-    return f"`{keeper.kept.entry}` is recorded; to debug it: ptx-run --debug {file}"
+    return f"the launch of `{keeper.kept.entry}` is recorded in {file}, which ptx-dap opens at the error"
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ptx_lsp.cli.launching.request import Request
     from ptx_lsp.cli.launching.run_report import Launched
     from ptx_lsp.executor.instrumentation.trace import Trace
-    from ptx_lsp.executor.recording.recorder import RecordingFile
+    from ptx_lsp.executor.recording.recorder import LaunchKeeper
 
 DONE, FAILED, TROUBLE = 0, 1, 2
 """The exit statuses: the kernel ran; it failed; the command line or a file is invalid."""
@@ -40,9 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_program(options)
     try:
-        recorder = _recorder(options)
+        from ptx_lsp.cli.launching.recorded import debug_error, recorder_of, replay
+
+        status = replay(options)
+        if status is not None:
+            return status
+        recorder = recorder_of(options)
         launched = [_launched(one, options, recorder) for one in requests(options)]
         _report(launched, options)
+        if options.debug_on_finding and recorder is not None:
+            debug_error(recorder.kept, options)
     except (SpecError, RecordingError, OSError) as error:
         from ptx_lsp.lint.results.style import printable
 
@@ -56,15 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return max((_status(one) for one in launched), default=DONE)
 
 
-def _recorder(options: Options) -> RecordingFile | None:
-    if options.record is None:
-        return None
-    from ptx_lsp.executor.recording.recorder import RecordingFile
-
-    return RecordingFile(options.record)
-
-
-def _launched(request: Request, options: Options, recorder: RecordingFile | None) -> Launched:
+def _launched(request: Request, options: Options, recorder: LaunchKeeper | None) -> Launched:
     from ptx_lsp.cli.launching.buffers import argument, bindings, outputs, save
     from ptx_lsp.cli.launching.expectations import differences, expectations
     from ptx_lsp.cli.launching.measured import measured_registers

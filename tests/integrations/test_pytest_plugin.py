@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ptx_lsp.executor.recording.archive import read_recording
 from tests.cli.conftest import HEADER
 
 TESTS = '''
@@ -81,20 +82,85 @@ ADD = f"""{HEADER}.visible .entry add(.param .u64 p, .param .u32 n)
 """
 
 
-def test_plugin(tmp_path: Path) -> None:
-    (tmp_path / "test_kernels.py").write_text(TESTS)
-    (tmp_path / "add.ptx").write_text(ADD)
-    (tmp_path / "ptx-lint.toml").write_text('[severity]\nundeclared-name = "warning"\n')
+def _pytest(folder: Path, *options: str, tests: str = TESTS, typed: str = "") -> str:
+    """The output of a pytest that runs some tests; `typed` is its standard input."""
+    (folder / "test_kernels.py").write_text(tests)
+    (folder / "add.ptx").write_text(ADD)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "ptx_lsp.pytest_plugin", "-q", "-p", "no:cacheprovider"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120,
-    )
-    failed = re.findall(r"^FAILED test_kernels.py::(\w+)", done.stdout, re.MULTILINE)
-    assert failed == ["test_fails_1", "test_fails_2", "test_fails_3"], done.stdout
-    assert "add.ptx has no kernel `sub` (add)" in done.stdout
-    assert "FileNotFoundError" in done.stdout or "No such file" in done.stdout
-    assert "<text> has 0 kernels: name one (none)" in done.stdout
+    command = [sys.executable, "-m", "pytest", "-p", "ptx_lsp.pytest_plugin", "-q", "-p", "no:cacheprovider"]
+    return subprocess.run(
+        [*command, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False,
+        timeout=120, input=typed,
+    ).stdout
+
+
+FAILURES = '''
+import numpy
+
+def test_fault(ptx_kernel):
+    kernel = ptx_kernel("add.ptx")
+    kernel.launch(numpy.zeros(64, numpy.uint32), numpy.uint32(5), block=32)
+    kernel.launch(numpy.zeros(4, numpy.uint32), numpy.uint32(5), block=32)
+
+def test_wrong_result(ptx_kernel):
+    values = numpy.zeros(32, numpy.uint32)
+    ptx_kernel("add.ptx").launch(values, numpy.uint32(5), block=32)
+    assert values.sum() == 0
+
+def test_race(ptx_kernel):
+    text = open("add.ptx").read().replace("%rd1, %rd2;", "%rd1, 0;")
+    ptx_kernel(text).launch(numpy.zeros(4, numpy.uint32), numpy.uint32(5), block=64)
+
+def test_good(ptx_kernel):
+    ptx_kernel("add.ptx").launch(numpy.zeros(32, numpy.uint32), numpy.uint32(5), block=32)
+
+def test_no_launch(ptx_kernel):
+    ptx_kernel("add.ptx")
+    assert False
+'''
+
+
+def test_failures_are_recorded_on_demand(tmp_path: Path) -> None:
+    output = _pytest(tmp_path, "--ptx-check", "--ptx-record", "kept", tests=FAILURES)
+    assert "4 failed, 1 passed" in output
+    files = {path.name: read_recording(path) for path in (tmp_path / "kept").iterdir()}
+    prefix = "test_kernels.py-test_"
+    assert sorted(files) == [f"{prefix}{name}.ptxrec" for name in ("fault", "race", "wrong_result")]
+    problems = {name: one.outcome.problem for name, one in files.items()}
+    kinds = {name: one.kind if one is not None else "" for name, one in problems.items()}
+    assert list(dict(sorted(kinds.items())).values()) == ["out-of-bounds", "race", ""]
+    for name in files:
+        assert f"recorded in {tmp_path / 'kept' / name}" in output
+    assert "the test has launched no kernel" in output
+    assert "error[race]" in output
+
+
+def test_nothing_is_written_by_default(tmp_path: Path) -> None:
+    output = _pytest(tmp_path, tests=FAILURES)
+    assert "3 failed, 2 passed" in output
+    assert not list(tmp_path.rglob("*.ptxrec"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nptx_record = kept\n")
+    _pytest(tmp_path, tests=FAILURES)
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+
+
+def test_pdb(tmp_path: Path) -> None:
+    output = _pytest(tmp_path, "--pdb", "-k", "fault", tests=FAILURES, typed="ptx here\nquit\n")
+    assert "kernel `add` of" in output
+    assert "out-of-bounds at line 16; `ptx FILE` records its launch" in output
+    recorded = read_recording(tmp_path / "here.ptxrec")
+    assert recorded.block == (32,)
+    assert recorded.outcome.problem is not None
+
+
+def test_plugin(tmp_path: Path) -> None:
+    (tmp_path / "ptx-lint.toml").write_text('[severity]\nundeclared-name = "warning"\n')
+    output = _pytest(tmp_path)
+    failed = re.findall(r"^FAILED test_kernels.py::(\w+)", output, re.MULTILINE)
+    assert failed == ["test_fails_1", "test_fails_2", "test_fails_3"], output
+    assert "add.ptx has no kernel `sub` (add)" in output
+    assert "FileNotFoundError" in output or "No such file" in output
+    assert "<text> has 0 kernels: name one (none)" in output
 
 
 def test_it_costs_nothing_to_load() -> None:

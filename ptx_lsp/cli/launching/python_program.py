@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from zipfile import is_zipfile
 
+from ptx_lsp.cli.launching.recorded import debug_error
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.cuda import LaunchReport, Settings, install, print_report
 from ptx_lsp.executor.launching.launch import LIMIT
@@ -38,7 +39,7 @@ def run_program(options: Options) -> int:
     An exception of the program is reported as `python` does; SystemExit and KeyboardInterrupt are raised.
     """
     is_bad = False
-    keeper = LaunchKeeper() if options.record is not None else None
+    keeper = LaunchKeeper() if options.record is not None or options.debug_on_finding else None
     file = Path(options.record or "").absolute()
 
     def report(launch: LaunchReport) -> None:
@@ -67,15 +68,18 @@ def run_program(options: Options) -> int:
         if not driver.launches.count:
             print("ptx-run: note: the program has launched no CUDA kernel", file=sys.stderr)
         if keeper is not None and keeper.kept is not None:
-            _write(keeper.kept, file)
+            _record(keeper.kept, file, options)
     return int(is_bad)
 
 
-def _write(recorded: RecordedLaunch, file: Path) -> None:
+def _record(recorded: RecordedLaunch, file: Path, options: Options) -> None:
     try:
-        write_recording(recorded, file)
+        if options.record is not None:
+            write_recording(recorded, file)
+        if options.debug_on_finding:
+            debug_error(recorded, options)
     except (RecordingError, OSError) as error:
-        print(f"ptx-run: error: `--record`: {printable(str(error))}", file=sys.stderr)
+        print(f"ptx-run: error: the launch cannot be recorded: {printable(str(error))}", file=sys.stderr)
 
 
 def _settings(options: Options) -> Settings:

@@ -73,6 +73,7 @@ class Options(argparse.Namespace):
     python: list[str] | None
     save_ptx: str | None
     record: str | None
+    debug_on_finding: bool
 
 
 def parse(argv: Sequence[str] | None) -> Options:
@@ -80,7 +81,9 @@ def parse(argv: Sequence[str] | None) -> Options:
     words = list(sys.argv[1:] if argv is None else argv)
     end = words.index("--python") if "--python" in words else len(words)
     words[:end] = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
-    return parser().parse_args(words, namespace=Options())
+    options = parser().parse_args(words, namespace=Options())
+    options.check |= options.debug_on_finding
+    return options
 
 
 class _Parser(argparse.ArgumentParser):
@@ -212,6 +215,11 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--record", metavar="FILE.ptxrec",
         help="write the launch with all its inputs to FILE, to be debugged elsewhere: of several the first "
         "that fails or has findings, else the last",
+    )
+    group.add_argument(
+        "--debug-on-finding", action="store_true",
+        help="debug the kernel from its first error on; without a terminal, record the launch as --record "
+        "does (default: KERNEL.ptxrec); implies --check",
     )
     group.add_argument(
         "--trace", nargs="?", type=_count, const=1000, metavar="EVENTS",

@@ -36,6 +36,10 @@ class Outcome:
         found = [one for one in self.findings if one.severity == "error"]
         return next(iter(found), self.error)
 
+    def difference(self, replay: Outcome) -> str:
+        """How a replay of the same run ended differently; "" if it did not."""
+        return self.problem_difference(replay.problem) or self._memory_difference(replay.memory)
+
     def problem_difference(self, problem: Finding | ExecutionError | None) -> str:
         """How the first error of a replay differs from the recorded one; "" if it does not."""
         found = of_error(problem) if isinstance(problem, ExecutionError) else problem
@@ -47,7 +51,10 @@ class Outcome:
 
     def memory_difference(self, launch: PreparedLaunch) -> str:
         """How memory after a replay differs from that after the recorded run; "" if it does not."""
-        if not self.memory or self.memory == digest(launch):
+        return self._memory_difference(digest(launch)) if self.memory else ""
+
+    def _memory_difference(self, memory: str) -> str:
+        if not self.memory or self.memory == memory:
             return ""
         return "memory is not as the recorded run left it"
 

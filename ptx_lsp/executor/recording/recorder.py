@@ -44,9 +44,9 @@ class LaunchKeeper:
             yield lambda findings: None
             return
         self.kept = record_launch(launch, self.path, Outcome(seed=seed))
-        self.begun()
         found: list[Finding] = []
         error: BaseException | None = None
+        self.begun()
         try:
             yield found.extend
         except BaseException as raised:

@@ -148,18 +148,21 @@ def test_a_newer_version(recorded: bytes, tmp_path: Path) -> None:
     assert "has version 2 of the format, of ptx-lsp 9.0" in _refused(data, tmp_path)
 
 
-def test_contents_that_are_too_large(
-    recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archive, "MOST_BYTES", len(recorded))
-    assert f"larger than {len(recorded)} bytes" in _refused(recorded, tmp_path)
-    monkeypatch.setattr(archive, "MOST_BYTES", 100)
+def test_contents_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "k.ptxrec"
-    with pytest.raises(RecordingError, match="too large for a recording: 400 bytes of at most 50"):
-        launch(
-            KERNEL, entry="k", grid=1, block=1, args=[np.zeros(96, np.uint32), 1],
-            recorder=RecordingFile(path),
-        )
+
+    def record() -> None:
+        arguments = [np.zeros(25_000, np.uint32), 1]
+        launch(KERNEL, entry="k", grid=1, block=1, args=arguments, recorder=RecordingFile(path))
+
+    record()
+    data = path.read_bytes()
+    assert len(data) < 10_000
+    path.unlink()
+    monkeypatch.setattr(archive, "MOST_BYTES", 50_000)
+    assert "larger than 50000 bytes" in _refused(data, tmp_path)
+    with pytest.raises(RecordingError, match=r"too large for a recording: 1000\d\d bytes of at most 25000"):
+        record()
     assert not path.exists()
 
 
