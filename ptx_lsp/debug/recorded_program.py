@@ -108,5 +108,9 @@ class RecordedProgram(Program):
 class _ToError(Goal):
     """Stops at errors only."""
 
+    @property
+    def can_stop(self) -> bool:
+        return False
+
     def ignores(self, finding: Finding) -> bool:
         return finding.severity == "note"

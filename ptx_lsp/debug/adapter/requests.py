@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from ptx_lsp.debug.adapter import bytes_and_code, focus, inspection, lifecycle, movement, sources, stops
+from ptx_lsp.debug.adapter import (
+    bytes_and_code,
+    focus,
+    inspection,
+    lifecycle,
+    movement,
+    sources,
+    stops,
+)
 from ptx_lsp.debug.adapter.messages import Channel
 from ptx_lsp.debug.adapter.session import Handler, Session
 
