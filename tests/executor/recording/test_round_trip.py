@@ -15,6 +15,7 @@ from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comm
 from ptx_lsp.executor.launching.object_specs import argument, bindings
 from ptx_lsp.executor.recording.recorder import LaunchKeeper, replayed
 from ptx_lsp.model.module import Module
+from ptx_lsp.model.symbols import Variable
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("tests/conformance/kernels", "tests/executor/seeded")
@@ -52,6 +53,33 @@ def test_in_another_process(folder: str, tmp_path: Path) -> None:
             _recorded(tmp_path / f"{path.stem}-{number}.ptxrec", text, comment, seed=number)
             count += 1
     assert count
+    _replay_elsewhere(tmp_path)
+
+
+def test_examples(tmp_path: Path) -> None:
+    for path in sorted((ROOT / "examples").glob("*.ptx")):
+        module = Module.parse(path.read_text(encoding="utf-8"))
+        for number, kernel in enumerate(one for one in module.functions if one.is_kernel):
+            recorder = RecordingFile(tmp_path / f"{path.stem}-{number}.ptxrec")
+            parameters = [one for one in kernel.launched if isinstance(one, Variable)]
+            arguments = [_made_up(one.type, kernel.text(one.declaration)) for one in parameters]
+            with suppress(ExecutionError):
+                launch(
+                    path, entry=kernel.name, grid=2, block=128, args=arguments, check=True, limit=1 << 16,
+                    shared_bytes=4096, recorder=recorder,
+                )
+    assert len(list(tmp_path.iterdir())) > 10
+    _replay_elsewhere(tmp_path)
+
+
+def _made_up(type: str, declared: str) -> np.generic | np.ndarray[tuple[int], np.dtype[np.uint32]]:
+    if type == ".u64" and ".ptr" in declared:
+        return np.arange(1 << 12, dtype=np.uint32)
+    return np.dtype(f"{'f' if type[1] == 'f' else 'u'}{int(type[2:]) // 8}").type(200)
+
+
+def _replay_elsewhere(tmp_path: Path) -> None:
+    """Replays all recordings in another process: each run ends as it did when it was recorded."""
     found = subprocess.run(
         [sys.executable, "-c", REPLAY, str(tmp_path)], capture_output=True, text=True, check=True,
         cwd=tmp_path,
