@@ -43,6 +43,26 @@ ADD = HEAD + """\
 	ret;
 }
 """
+LATE = HEAD + """\
+// ptx-run: grid=1 block=64 flag=u32:zeros(1)
+.visible .entry late(.param .u64 flag)
+{
+	.reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<1>;
+	ld.param.u64 %rd0, [flag];
+	mov.u32 %r0, %tid.x;
+	setp.ge.u32 %p, %r0, 32;
+	@%p bra second;
+	ld.relaxed.gpu.global.u32 %r1, [%rd0];
+	setp.eq.u32 %p, %r1, 0;
+	@%p trap;
+	ret;
+second:
+	mov.u32 %r1, 1;
+	st.relaxed.gpu.global.u32 [%rd0], %r1;
+	ret;
+}
+"""
+"""The first warp fails if it is faster than the second one."""
 LOOP = HEAD + """\
 // ptx-run: grid=1 block=1
 .visible .entry endless()
@@ -80,15 +100,18 @@ def test_the_first_launch_that_goes_wrong(capsys: pytest.CaptureFixture[str]) ->
     assert read_recording(Path("r.ptxrec")).entry == "fine"
 
 
-def test_the_seed_of_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
-    Path("k.ptx").write_text(RACE)
-    assert main(["k.ptx", "--seed", "3", "--seeds", "4", "--jobs", "1", "--record", "r.ptxrec"]) == 1
+def test_the_seed_of_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("k.ptx").write_text(LATE)
+    assert main(["k.ptx"]) == 0
+    assert main(["k.ptx", "--seeds", "8", "--jobs", "1", "--record", "r.ptxrec"]) == 1
     recorded = read_recording(Path("r.ptxrec"))
-    assert recorded.seed == 3
+    assert recorded.seed
     assert recorded.outcome.problem is not None
     capsys.readouterr()
     assert main(["r.ptxrec"]) == 1
-    assert "error[race]" in capsys.readouterr().err
+    found = capsys.readouterr().err
+    assert "error[trap]" in found
+    assert "differs" not in found
 
 
 def test_without_a_terminal_a_finding_is_recorded(capsys: pytest.CaptureFixture[str]) -> None:
