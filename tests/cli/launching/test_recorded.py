@@ -65,11 +65,15 @@ second:
 """The first warp fails if it is faster than the second one."""
 LOOP = HEAD + """\
 // ptx-run: grid=1 block=1
-.visible .entry endless()
+.visible .entry long()
 {
+	.reg .pred %p; .reg .b64 %rd<1>;
+	mov.u64 %rd0, 0;
 again:
-	nanosleep.u32 1;
-	bra again;
+	add.u64 %rd0, %rd0, 1;
+	setp.lt.u64 %p, %rd0, 0x1000000000000000;
+	@%p bra again;
+	ret;
 }
 """
 
