@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
 
 from ptx_lsp.lint.diagnostic import Origin
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 _DEEPEST: Final = 64
 """Inlined calls that are followed."""
