@@ -41,6 +41,7 @@ _PARAMETER: Final = lazy_pattern(r"_param_(\d+)$")
 """What nvcc and LLVM add to the name of a function for its parameters."""
 _NUMBERED: Final = lazy_pattern(r" parameter \d+$")
 _HASH: Final = lazy_pattern(r"::h[0-9a-f]{16}$")
+_NAMED: Final = lazy_pattern(r"`(_[ZR][\w$.]+)`")
 _ESCAPE: Final = lazy_pattern(r"\$(?:u([0-9a-f]{1,6})|([A-Z]{1,2}))\$")
 _ESCAPES: Final = {
     "SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ",",
@@ -96,6 +97,13 @@ def demangled(names: Iterable[str]) -> dict[str, str]:
 def _number(name: str) -> str:
     found = _PARAMETER.search(name)
     return f" parameter {found[1]}" if found else ""
+
+
+def readable(texts: Sequence[str]) -> list[str]:
+    """Texts in which mangled names in back-ticks are demangled."""
+    names = {name for text in texts if "`_" in text for name in _NAMED.findall(text)}
+    plain = demangled(names) if names else {}
+    return [_NAMED.sub(lambda name: f"`{plain.get(name[1], name[1])}`", text) for text in texts]
 
 
 def short_name(text: str) -> str:

@@ -96,7 +96,8 @@ def _ordered(
         return tuple(unnamed)  # `launch` counts them
     given = len(unnamed) + len(specs)
     if given != len(names):
-        raise SpecError(f"`{kernel}` takes {len(names)} arguments, but {given} were given")
+        listed = ", ".join(f"`{one}`" for one in names)
+        raise SpecError(f"`{kernel}` takes {len(names)} arguments, but {given} were given: {listed}")
     free = iter(unnamed)
     return tuple(specs[at] if at in specs else next(free) for at in range(len(names)))
 

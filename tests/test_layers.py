@@ -15,7 +15,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.static_typing",
         (
             "ptx_lsp.code_cache ptx_lsp.lazy_pattern ptx_lsp.named_tuple ptx_lsp.packages ptx_lsp.parallel "
-            "ptx_lsp.prepared ptx_lsp.process_tables ptx_lsp.unbuilt"
+            "ptx_lsp.prepared ptx_lsp.process_tables ptx_lsp.unbuilt ptx_lsp.command_parser"
         ),
         "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler",
         "ptx_lsp.nvdisasm",

@@ -14,6 +14,7 @@ from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.option_parser import Formatter, Parser, jobs
 from ptx_lsp.cli.output import keep_apart, style, write
 from ptx_lsp.cli.plan import Plan
+from ptx_lsp.command_parser import CommandParser
 from ptx_lsp.lint.reporters.comparison import comparison_json
 from ptx_lsp.lint.reporters.json import dumps
 from ptx_lsp.lint.reporters.markdown import code, prose, table
@@ -47,9 +48,9 @@ class Options(argparse.Namespace):
 def run(words: Sequence[str]) -> int:
     """Prints the comparison. Returns 0, or 1 with --fail-on-worse if something got worse. Raises UsageError.
     """
-    options = _parser().parse_args(
-        [f"{word}=" if word == "--ptxas" else word for word in words], Options()
-    )
+    parser = _parser()
+    given = parser.checked([f"{word}=" if word == "--ptxas" else word for word in words])
+    options = parser.parse_args(given, Options())
     old, new = _checked(options.old, options), _checked(options.new, options)
     read = [options.old, options.new, *(file.container or file.path for file in [*old, *new])]
     keep_apart([options.output], read)
@@ -60,7 +61,7 @@ def run(words: Sequence[str]) -> int:
     return int(worse and options.fail_on_worse)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> CommandParser:
     parser = Parser(
         prog="ptx-lint compare", description=__doc__, allow_abbrev=False,
         formatter_class=Formatter,

@@ -33,7 +33,7 @@ def run(words: Sequence[str]) -> int:
     """Prints the script. Returns 0."""
     own = Parser(prog="ptx-lint completion", description=__doc__, allow_abbrev=False)
     own.add_argument("shell", choices=tuple(_SHELLS), help="the shell")
-    options = own.parse_args(words, Options())
+    options = own.parse_args(own.checked(words), Options())
     print_lines(_SHELLS[options.shell](list(flags())))
     return 0
 

@@ -41,7 +41,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument(
         "path", nargs="?", metavar="PATH", help="a configuration file, or a file or directory to lint"
     )
-    options = parser.parse_args(words, Options())
+    options = parser.parse_args(parser.checked(words), Options())
     if options.what == "schema":
         print_lines([json.dumps(schema(), indent=2)])
         return 0

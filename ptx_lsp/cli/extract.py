@@ -16,6 +16,7 @@ from ptx_lsp.cli.inputs import Input, InputError, read, reason
 from ptx_lsp.cli.kernel_names import kernel_names
 from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import print_lines
+from ptx_lsp.command_parser import CommandParser
 from ptx_lsp.lazy_pattern import lazy_pattern
 from ptx_lsp.lint.results.style import printable, width
 from ptx_lsp.named_tuple import NamedTuple
@@ -40,7 +41,8 @@ class Options(argparse.Namespace):
 
 def run(words: Sequence[str]) -> int:
     """Writes or lists the members. Returns 0, or 1 if some could not be. Raises UsageError."""
-    options = _parser().parse_args(words, Options())
+    parser = _parser()
+    options = parser.parse_args(parser.checked(words), Options())
     left_out: list[str] = []
     found = collect(options.containers, "stdin", left_out.append, containers=True)
     members = [one for one in found if one.container is not None or not one.was_found]
@@ -49,7 +51,7 @@ def run(words: Sequence[str]) -> int:
     return _listed(members, options) if options.list else _written(members, options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> CommandParser:
     parser = Parser(
         prog="ptx-lint extract", description=__doc__, allow_abbrev=False, formatter_class=Formatter
     )

@@ -13,7 +13,8 @@ from ptx_lsp.lint.configuration.config import FILE_NAMES, KEYS
 
 def run(words: Sequence[str]) -> int:
     """Prints the page, for `man -l -`. Returns 0."""
-    Parser(prog="ptx-lint man", description=__doc__, allow_abbrev=False).parse_args(words)
+    parser = Parser(prog="ptx-lint man", description=__doc__, allow_abbrev=False)
+    parser.parse_args(parser.checked(words))
     print_lines(page())
     return 0
 

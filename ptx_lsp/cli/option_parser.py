@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from ptx_lsp import __version__
 from ptx_lsp.cli.arguments import Options
+from ptx_lsp.command_parser import CommandParser
 
 if TYPE_CHECKING:
     from ptx_lsp.parallel.jobs import Jobs
@@ -48,13 +49,14 @@ def parsed(argv: Sequence[str]) -> Options:
     end = words.index("--") if "--" in words else len(words)
     # The value requires `=`; otherwise argparse would take the first PATH for it.
     before = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
-    options = parser().parse_intermixed_args(before, Options())
+    known = parser()
+    options = known.parse_intermixed_args(known.checked(before), Options())
     options.paths.extend(words[end + 1 :])
     return options
 
 
-class Parser(argparse.ArgumentParser):
-    """Reports a usage error in two lines and exits with 2."""
+class Parser(CommandParser):
+    """The parser of `ptx-lint` and its subcommands."""
 
     is_complete = False
     """Whether all options have been added. argparse asks for a formatter with each, and the width of the
@@ -64,9 +66,6 @@ class Parser(argparse.ArgumentParser):
     def _get_formatter(self) -> argparse.HelpFormatter:
         return super()._get_formatter() if self.is_complete else Formatter(self.prog, width=80)
 
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"ptx-lint: error: {message}\nTry `{self.prog} --help`.\n")
-
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """Keeps the formatting of the examples."""
@@ -75,7 +74,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Every option of `ptx-lint`."""
     parser = Parser(
         prog="ptx-lint",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (SpecError, RecordingError, OSError) as error:
         from ptx_lsp.lint.results.style import printable
 
-        print(f"ptx-run: error: {printable(str(error))}", file=sys.stderr)
+        print(f"ptx-run: error: {printable(_reason(error))}", file=sys.stderr)
         return TROUBLE
     except MemoryError:
         print("ptx-run: error: not enough memory for the arguments", file=sys.stderr)
@@ -61,6 +62,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return FAILED
     return max((_status(one) for one in launched), default=DONE)
+
+
+def _reason(error: Exception) -> str:
+    """The message of an error, without the number that the system has for it."""
+    if not isinstance(error, OSError) or error.filename is None:
+        return str(error)
+    reason = error.strerror or str(error)
+    return f"`{os.fsdecode(error.filename)}`: {reason[:1].lower()}{reason[1:]}"
 
 
 def _launched(request: Request, options: Options, recorder: LaunchKeeper | None) -> Launched:

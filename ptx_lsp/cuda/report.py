@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from ptx_lsp.cuda.launches import LaunchReport
-from ptx_lsp.executor.launching.finding_text import finding_lines, of_error
+from ptx_lsp.executor.launching.finding_text import finding_lines, grouped, of_error
 from ptx_lsp.lint.results.style import at_line_start, printable
 
 _LONG = 60
@@ -18,8 +18,8 @@ def print_report(report: LaunchReport) -> None:
     if not findings and report.error is not None:
         findings = (of_error(report.error),)
     lines = report.text.splitlines()
-    for finding in findings:
-        first, *more = finding_lines(finding, report.module)
+    for finding, others in grouped(findings):
+        first, *more = finding_lines(finding, report.module, others)
         print(at_line_start(first), file=sys.stderr)
         for number in dict.fromkeys((finding.line, finding.other_line)):
             if 0 < number <= len(lines):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 import sys
@@ -10,11 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ptx_lsp import __version__
+from ptx_lsp.command_parser import CommandParser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="ptx-dap",
         description="Debug adapter for PTX: runs kernels without a GPU, forwards and backwards.",
     )
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="the address for --tcp (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="the port for --tcp (default: any free port)")
     try:
-        given = parser.parse_args(argv)
+        given = parser.parse_args(parser.checked(sys.argv[1:] if argv is None else argv))
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 2
     if not given.tcp:

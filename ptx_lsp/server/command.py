@@ -8,13 +8,15 @@ import sys
 from collections.abc import Sequence
 
 from ptx_lsp import __version__
+from ptx_lsp.command_parser import CommandParser
 
 # Slow imports are deferred until needed: `--version` needs none of them.
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status; see docs/editors.md."""
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(parser.checked(sys.argv[1:] if argv is None else argv))
     _log_to(options.log, options.verbose)
     try:
         if options.check is not None:
@@ -38,8 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> CommandParser:
+    parser = CommandParser(
         prog="ptx-lsp",
         description="Language server for NVIDIA PTX. Speaks LSP on standard input and output.",
     )

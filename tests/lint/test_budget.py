@@ -77,7 +77,7 @@ def test_broken(kernel: Kernel, text: str, breaks: bool) -> None:
 def test_what_is_not_known_is_told(text: str) -> None:
     found = list(broken([ESTIMATED], (("*", (parse(text),)),)))
     (said,) = unchecked(found)
-    assert said.startswith(f"the budget `{text}` was not checked for `gemm_1`: ")
+    assert said.startswith(f"the budget `{text}` was not checked: ")
 
 
 def test_every_figure_is_read() -> None:

@@ -22,6 +22,7 @@ from ptx_lsp.cli.command_line import parse
 from ptx_lsp.cli.inputs import STDIN, Input
 from ptx_lsp.cli.option_parser import Formatter, Parser
 from ptx_lsp.cli.output import columns, keep_apart, print_at_once, style, write
+from ptx_lsp.command_parser import CommandParser
 from ptx_lsp.lint.reporters.json import dumps
 
 _PATIENCE: Final = 24
@@ -56,7 +57,8 @@ class Options(argparse.Namespace):
 
 def run(words: Sequence[str]) -> int:
     """Reports the messages of a log. Returns 1 if there is an error among them, else 0. Raises UsageError."""
-    options = _parser().parse_args(list(words), Options())
+    parser = _parser()
+    options = parser.parse_args(parser.checked(words), Options())
     if options.passthrough and options.format == "json":
         raise UsageError("--passthrough does not go with --format json")
     if options.passthrough and options.output is not None:
@@ -64,7 +66,7 @@ def run(words: Sequence[str]) -> int:
     return _Blame(options).run()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> CommandParser:
     parser = Parser(
         prog="ptx-lint blame", description=__doc__, epilog=_EPILOG, allow_abbrev=False,
         formatter_class=Formatter,

@@ -10,9 +10,11 @@ from ptx_lsp.cli.collecting import collect, members_of
 from ptx_lsp.cli.inputs import STDIN, Input, InputError, read
 from ptx_lsp.cli.kernel_names import kernel_names
 from ptx_lsp.cli.launching.run_options import Options
+from ptx_lsp.embedded.languages import language_of
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.launch_file import LaunchFile, kernel_arguments, read_launch_file
+from ptx_lsp.lint.configuration.selection import did_you_mean
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 
@@ -138,7 +140,9 @@ def _listed(paths: Iterable[str]) -> str:
 
 def _kernel(module: Module, entry: str | None, path: str) -> Function:
     kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
-    names = ", ".join(f"`{one.name}`" for one in kernels) or "none"
+    names = ", ".join(f"`{one.name}`" for one in kernels)
+    if not kernels:
+        raise SpecError(_without_kernels(module, path))
     if entry is None:
         if len(kernels) != 1:
             raise SpecError(f"`{path}`: choose a kernel with --entry: {names}")
@@ -146,7 +150,18 @@ def _kernel(module: Module, entry: str | None, path: str) -> Function:
     for one in kernels:
         if one.name == entry:
             return one
-    raise SpecError(f"`{path}`: no kernel `{entry}`; the kernels are {names}")
+    near = did_you_mean(entry, [one.name for one in kernels]) or f"; the kernels are {names}"
+    raise SpecError(f"`{path}`: no kernel `{entry}`{near}")
+
+
+def _without_kernels(module: Module, path: str) -> str:
+    if path.endswith(".cu"):
+        return f"`{path}` is not PTX: compile it with `nvcc -ptx`"
+    if language_of(path) is not None:
+        return f"`{path}` is not PTX"
+    if module.version is None:
+        return f"`{path}` is not PTX: it has no `.version`"
+    return f"`{path}` has no kernel: no `.entry` with a body"
 
 
 def _of_comment(

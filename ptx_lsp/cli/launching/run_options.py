@@ -6,9 +6,10 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from typing import Literal, NoReturn
+from typing import Literal
 
 from ptx_lsp import __version__
+from ptx_lsp.command_parser import CommandParser
 
 _EPILOG = """\
 an argument is one of
@@ -81,14 +82,10 @@ def parse(argv: Sequence[str] | None) -> Options:
     words = list(sys.argv[1:] if argv is None else argv)
     end = words.index("--python") if "--python" in words else len(words)
     words[:end] = [f"{word}=" if word == "--ptxas" else word for word in words[:end]]
-    options = parser().parse_args(words, namespace=Options())
+    known = parser()
+    options = known.parse_args(known.checked(words), namespace=Options())
     options.check |= options.debug_on_finding
     return options
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"ptx-run: error: {message}\nTry `ptx-run --help`.\n")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -96,9 +93,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         return super()._format_action_invocation(action).replace("--ptxas PATH", "--ptxas[=PATH]")
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Every option of `ptx-run`."""
-    parser = _Parser(
+    parser = CommandParser(
         prog="ptx-run", description="Runs a PTX kernel without a GPU.", epilog=_EPILOG,
         formatter_class=_Formatter, allow_abbrev=False,
     )

@@ -15,10 +15,11 @@ from rich.text import Text
 from ptx_lsp.cli.launching.buffers import Output
 from ptx_lsp.cli.launching.expectations import Difference
 from ptx_lsp.cli.launching.request import Request
+from ptx_lsp.demangler import readable
 from ptx_lsp.executor import ExecutionError, Finding
 from ptx_lsp.executor.instrumentation.profile import LineProfile, Profile
 from ptx_lsp.executor.instrumentation.trace import Event, Trace
-from ptx_lsp.executor.launching.finding_text import finding_json, finding_lines, of_error
+from ptx_lsp.executor.launching.finding_text import finding_json, finding_lines, grouped, of_error
 from ptx_lsp.lint.results.style import at_line_start
 
 Json: TypeAlias = (
@@ -62,9 +63,9 @@ def print_text(launched: Launched, out: Console, err: Console) -> None:
     findings = launched.findings
     if not findings and launched.error is not None:
         findings = (of_error(launched.error),)
-    for finding in findings:
-        for line in finding_lines(finding, path):
-            err.print(Text(at_line_start(line)), soft_wrap=True)
+    lines = [line for one, others in grouped(findings) for line in finding_lines(one, path, others)]
+    for line in readable(lines):
+        err.print(Text(at_line_start(line)), soft_wrap=True)
     for difference in launched.differences:
         err.print(Text(at_line_start(f"{path}: error[expect] {difference.message}")), soft_wrap=True)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from ptx_lsp import __version__
+from ptx_lsp.command_parser import CommandParser
 from ptx_lsp.parallel.jobs import JobsError, cores, parse_jobs
 
 _EPILOG = """\
@@ -49,17 +50,14 @@ class Options(argparse.Namespace):
 
 def parse(argv: Sequence[str] | None) -> Options:
     """The options of a command line. Raises SystemExit as argparse does: 0 after --help, else 2."""
-    return parser().parse_args(argv, namespace=Options())
+    known = parser()
+    words = sys.argv[1:] if argv is None else argv
+    return known.parse_args(known.checked(words), namespace=Options())
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"ptx-reduce: error: {message}\nTry `ptx-reduce --help`.\n")
-
-
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Every option of `ptx-reduce`."""
-    parser = _Parser(
+    parser = CommandParser(
         prog="ptx-reduce",
         epilog=_EPILOG,
         allow_abbrev=False,

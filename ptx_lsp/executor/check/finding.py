@@ -33,7 +33,7 @@ class Findings:
     def add(
         self, kind: str, message: str, wave: Wave, step: Step, lanes: Indices, *, space: str = "",
         address: int | None = None, variable: str = "", other_line: int = 0,
-        other_lane: Lane | None = None,
+        other_lane: Lane | None = None, written_line: int = 0,
     ) -> None:
         """Adds an event of lanes (flat numbers in the wave); a repeated event only increases the count."""
         key = (kind, step.line, variable, other_line)
@@ -44,7 +44,7 @@ class Findings:
         source = self.usages.of(step).source
         self._found[key] = Finding(
             kind, message, step.line, str(source) if source else "", affected_lanes(wave, lanes), lanes.size,
-            space, address, variable, other_line, other_lane,
+            space, address, variable, other_line, other_lane, written_line=written_line,
         )
 
     def stopped(self, error: ExecutionError, step: Step | None) -> None:

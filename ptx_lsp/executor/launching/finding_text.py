@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TypeAlias, cast
 
@@ -12,8 +12,24 @@ FindingValue: TypeAlias = "str | int | dict[str, list[int]] | list[dict[str, lis
 """A field of a finding in JSON."""
 
 
-def finding_lines(finding: Finding, path: str) -> Iterator[str]:
-    """A finding in the PTX of `path`: what is wrong, and where and in which threads."""
+_MOST_LINES = 6
+
+
+def grouped(findings: Iterable[Finding]) -> list[tuple[Finding, list[Finding]]]:
+    """The findings by their cause: the first of each, and those like it.
+
+    Races have one cause if the same line writes the same variable, others if they are of the same kind and
+    come from the same source line.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for at, one in enumerate(findings):
+        cause = one.written_line or one.source or at
+        groups.setdefault((one.kind, one.variable, cause), []).append(one)
+    return [(first, others) for first, *others in groups.values()]
+
+
+def finding_lines(finding: Finding, path: str, others: Sequence[Finding] = ()) -> Iterator[str]:
+    """A finding in the PTX of `path`: what is wrong, and where and in which threads; `others` are like it."""
     place = f"{path}:{finding.line}" if finding.line else path
     yield f"{place}: {finding.severity}[{finding.kind}] {finding.message}"
     if finding.source:
@@ -24,6 +40,10 @@ def finding_lines(finding: Finding, path: str) -> Iterator[str]:
         yield f"  block {lane.block}, thread {lane.thread}{more}"
     if finding.seed:
         yield f"  seed {finding.seed}"
+    if others:
+        lines = list(dict.fromkeys(one.line for one in others))
+        listed = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
+        yield f"  {len(others)} more like this: line{'' if len(lines) == 1 else 's'} {listed}"
 
 
 def of_error(error: ExecutionError) -> Finding:

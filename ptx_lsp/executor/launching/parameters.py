@@ -51,7 +51,8 @@ def parameters(
         if len(raw) != size:
             what = "is passed as an address of" if isinstance(value, np.ndarray) else "has"
             raise ExecutionError(
-                f"{name} {what} {len(raw)} bytes, but `{variable.name}` has {size}", "launch"
+                f"{name} {what} {len(raw)} bytes, but `{variable.name}` has {size}: "
+                f"`{kernel.text(variable.declaration)}`", "launch"
             )
         at = image.addresses[id(variable.declarator)]
         data[at : at + size] = np.frombuffer(raw, np.uint8)

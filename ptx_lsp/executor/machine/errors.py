@@ -50,6 +50,8 @@ class Finding:
     other_lane: Lane | None = None
     seed: int = 0
     """A seed with which it occurs."""
+    written_line: int = 0
+    """The line of a race that writes: the first, if both do."""
 
     @property
     def severity(self) -> Severity:

@@ -118,7 +118,7 @@ def unchecked(found: Iterable[OverBudget]) -> list[str]:
         if one.value is None:
             figure = FIGURES[one.budget.figure]
             asks = "--ptxas measures it" if "measured" in figure.says else "its value is unknown"
-            text = f"the budget `{one.budget.text}` was not checked for `{one.kernel.name}`"
+            text = f"the budget `{one.budget.text}` was not checked"
             reasons.setdefault(f"{text}: {asks}", 0)
     return list(reasons)
 

@@ -76,11 +76,18 @@ def wrong_operand(function: Function) -> Iterator[Finding]:
             first, *others = wrong
             related = [
                 *_declaration(function, instruction, first),
-                *((problem_place(function, instruction, other), other.message) for other in others),
+                *(
+                    (problem_place(function, instruction, other), _unless_same(other, first))
+                    for other in others
+                ),
             ]
             operand = instruction.operands[first.index]
             place, exact = operand_or_line(function, instruction, operand)
             yield Finding(place, first.message, (*exact, *related))
+
+
+def _unless_same(other: Problem, first: Problem) -> str:
+    return "likewise" if other.message == first.message else other.message
 
 
 def _declaration(

@@ -64,6 +64,7 @@ class RaceReport:
         self._findings.add(
             kind, message, wave, step, use.access.lanes[wrong], space=use.access.space,
             address=where.address, variable=where.name, other_line=line, other_lane=lane,
+            written_line=line if done == "written" else step.line,
         )
 
     def missing_fence(
