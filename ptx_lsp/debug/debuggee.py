@@ -10,7 +10,7 @@ from ptx_lsp.debug.goals import Goal, Moment, Stop
 from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at
 from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording
-from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.debug.request_error import OutdatedError, RequestError
 from ptx_lsp.debug.view import View, holds, value_at
 from ptx_lsp.executor.scheduling.stepping import is_breakpoint
 
@@ -41,8 +41,10 @@ class Debuggee:
     @property
     def stopped(self) -> View:
         """The view of the stop. Raises RequestError while the kernel runs, or if there is none."""
+        if self.view is None and self.recording is not None:
+            raise OutdatedError("the kernel is running")
         if self.view is None:
-            raise RequestError("the kernel is running" if self.recording else "no kernel was launched")
+            raise RequestError("no kernel was launched")
         return self.view
 
     @property

@@ -28,9 +28,17 @@ export function registerDebugger(
     }),
     vscode.commands.registerCommand('ptx.debug', (chosen?: Subject & { launchComment?: number }) => {
       const subject = subjectOf(chosen);
-      return subject && debug({ ...subject, ...(chosen?.launchComment && { comment: chosen.launchComment }) });
+      return subject && once({ ...subject, ...(chosen?.launchComment && { comment: chosen.launchComment }) });
     }),
   );
+}
+
+let starting: Promise<void> | undefined;
+
+/** A second click while a session starts does not start another. */
+function once(launch: Launch): Promise<void> {
+  starting ??= debug(launch).finally(() => (starting = undefined));
+  return starting;
 }
 
 async function debug(launch: Launch): Promise<void> {
