@@ -274,6 +274,8 @@ def _first_overlapping(one: DataBreakpoint, wave: Wave, access: MemoryEvent) -> 
         is_here = place.space in ("global", "const")
     elif access.space.removeprefix(".") != place.space:
         return None
+    elif place.space == "param":
+        first, is_here = place.address, True
     else:
         first, is_here = place.address + _row_start(place, wave), True
     found = np.flatnonzero((offsets < first + one.size) & (offsets + access.size > first))

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from threading import Thread
 
 from ptx_lsp import __version__
 from ptx_lsp.command_parser import CommandParser
@@ -56,18 +57,31 @@ def _serve_stdio() -> None:
 
 
 def _serve_tcp(host: str, port: int) -> None:
-    """Serves one client after another."""
+    """Serves clients, each in a thread of its own."""
     from ptx_lsp.debug.adapter.messages import Channel
     from ptx_lsp.debug.adapter.requests import new_session
+
+    def serve(connection: socket.socket) -> None:
+        with connection:
+            new_session(Channel(_receiver(connection), _sender(connection))).serve()
 
     with socket.create_server((host, port)) as listening:
         shown, number = listening.getsockname()[:2]
         print(f"ptx-dap: listening on {shown}:{number}", file=sys.stderr, flush=True)
         while True:
             connection, _ = listening.accept()
-            with connection:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                new_session(Channel(connection.recv, _sender(connection))).serve()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            Thread(target=serve, args=(connection,), daemon=True).start()
+
+
+def _receiver(connection: socket.socket) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        try:
+            return connection.recv(most)
+        except ConnectionError:  # the client has hung up
+            return b""
+
+    return read
 
 
 def _sender(connection: socket.socket) -> Callable[[bytes], None]:

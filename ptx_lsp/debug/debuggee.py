@@ -60,11 +60,13 @@ class Debuggee:
         """The thread of a group whose values are shown: the one in focus, if it is in the group."""
         return self.focus if self.focus in group else group.first
 
-    def record(self) -> None:
-        """Makes a new run of the program, which stands before its first instruction."""
-        made = self.loaded
+    def record(self, program: Program | None = None) -> None:
+        """Makes a run of a program, or a new one of the program that there is; it stands before its first
+        instruction. Raises RequestError if the launch is impossible, and then changes nothing.
+        """
+        made = program or self.loaded
         recording = Recording(lambda observer: made.prepared(observer, self.from_kernel), made.settings.seed)
-        self.recording = recording
+        self.program, self.recording = made, recording
         self.breakpoints.starts = starts_of(recording.launch.blocks)
         steps = (step for block in recording.launch.blocks for step in block.steps)
         self.breakpoints.is_written = any(map(is_breakpoint, steps))

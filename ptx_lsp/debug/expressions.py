@@ -3,7 +3,7 @@
 - `%r5`, `counter`, `%tid.x`: the register of each lane; `%r5@3`: that of lane 3 of the warp, for all lanes
 - `[%rd1]:f32`, `[buffer+4]:u8`, `[%rd1]:f32x4`: memory at a generic address; without a type `u32`
 - `shared[%r1]:f32`, `local[16]:u64`: memory at an address of a state space
-- numbers in decimal and hexadecimal, `0f3F800000` as in PTX, `1.5`
+- numbers in decimal and hexadecimal, `0f3F800000` as in PTX, `1.5`, `0x1.8p-3` as in C, `inf`, `nan`
 - `+ - * / % << >> & | ^ ~ ! && || == != < <= > >=` and parentheses, as in C
 - `any(e)`, `all(e)`: whether it is true for some lane, or for each
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -36,11 +37,15 @@ class Lookup(Protocol):
 Node: TypeAlias = Callable[[Lookup], Column]
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+"
+    r"\s*(?:(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
+    r"|0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d+|0[xX][0-9a-fA-F]+"
     r"|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+)"
     r"|(?P<name>[%$A-Za-z_][\w$]*(?:\.[xyzw]\b)?)|(?P<sign><<|>>|&&|\|\||[=!<>]=|[-+*/%&|^~!<>()@\[\]:]))"
 )
-_TYPE = re.compile(r"([usbf])(8|16|32|64)(?:x(\d+))?$")
+_TYPE = re.compile(r"([usb]8|[usbf](?:16|32|64))(?:x(\d{1,9}))?$")
+_LANE = re.compile(r"\d{1,9}$")
+CONSTANTS = {"inf": np.inf, "nan": np.nan}
+"""Names of numbers, where nothing else has them."""
 _LEVELS: tuple[tuple[str, ...], ...] = (
     ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
     ("*", "/", "%"),
@@ -86,6 +91,34 @@ def parse(text: str) -> Node:
         raise ExpressionError("the expression is too long") from None
     if parser.next is not None:
         raise ExpressionError(f"unexpected `{parser.next}` in `{text.strip()}`")
+    return found
+
+
+@dataclass(frozen=True)
+class Target:
+    """A place for a value: the register `name`, in one lane of the warp or in that of the group; or memory of
+    a state space, with generic addresses if that is empty.
+    """
+
+    name: str = ""
+    lane: int | None = None
+    space: str = ""
+    address: Node | None = None
+    """None for a register."""
+    type: str = ""
+    count: int = 1
+
+
+def target(text: str) -> Target:
+    """The place that an expression such as `%r5@3` or `[%rd1]:f32` names. Raises ExpressionError for others.
+    """
+    parser = _Parser(text)
+    try:
+        found = parser.target()
+    except RecursionError:
+        raise ExpressionError("the expression is too long") from None
+    if parser.next is not None:
+        raise ExpressionError(f"`{text.strip()}` is neither a register nor memory")
     return found
 
 
@@ -136,7 +169,7 @@ class _Parser:
             self.take(")")
             return inner
         if word == "[":
-            return self.memory("")
+            return _loaded(self.memory(""))
         if word[0].isdigit():
             value = _number(word)
             return lambda lookup: np.array([value])  # beyond 63 bits unsigned
@@ -150,16 +183,32 @@ class _Parser:
             return lambda lookup: np.array([bool(together(inner(lookup)))])
         if self.next == "[":
             self.take()
+            return _loaded(self.memory(word))
+        if self.next == "@":
+            self.take()
+            lane = self.lane()
+            return lambda lookup: lookup.name(word, lane)
+        return lambda lookup: lookup.name(word, None)
+
+    def target(self) -> Target:
+        word = self.take()
+        if word == "[":
+            return self.memory("")
+        if self.next == "[":
+            self.take()
             return self.memory(word)
         if self.next == "@":
             self.take()
-            lane = self._after("lane")
-            if not lane.isdigit():
-                raise ExpressionError(f"`{lane}` is not a lane")
-            return lambda lookup: lookup.name(word, int(lane))
-        return lambda lookup: lookup.name(word, None)
+            return Target(word, self.lane())
+        return Target(word)
 
-    def memory(self, space: str) -> Node:
+    def lane(self) -> int:
+        lane = self._after("lane")
+        if not _LANE.match(lane):
+            raise ExpressionError(f"`{lane}` is not a lane")
+        return int(lane)
+
+    def memory(self, space: str) -> Target:
         address = self.binary(0)
         self.take("]")
         type, count = "u32", 1
@@ -169,8 +218,14 @@ class _Parser:
             found = _TYPE.match(written)
             if found is None:
                 raise ExpressionError(f"`{written}` is not a type; expected one like `u32`, `f32` or `f32x4`")
-            type, count = found[1] + found[2], int(found[3] or 1)
-        return lambda lookup: lookup.memory(space, address(lookup), type, count)
+            type, count = found[1], int(found[2] or 1)
+        return Target(space=space, address=address, type=type, count=count)
+
+
+def _loaded(one: Target) -> Node:
+    address = one.address
+    assert address is not None
+    return lambda lookup: lookup.memory(one.space, address(lookup), one.type, one.count)
 
 
 def _tokens(text: str) -> list[str]:
@@ -194,10 +249,12 @@ def _number(word: str) -> int | float:
             return float(struct.unpack(">f", bytes.fromhex(word[2:]))[0])
         if word[:2] in ("0d", "0D"):
             return float(struct.unpack(">d", bytes.fromhex(word[2:]))[0])
+        if word[:2] in ("0x", "0X") and ("p" in word or "P" in word):
+            return float.fromhex(word)
         if word[:2] not in ("0x", "0X") and not word.isdigit():
             return float(word)
         found = int(word, 0)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise ExpressionError(f"`{word}` is not a number") from None
     if found >> 64:
         raise ExpressionError(f"`{word}` has more than 64 bits")
@@ -214,6 +271,8 @@ def _checked(apply: Callable[..., Column], *values: Column) -> Column:
             return np.asarray(apply(*_converted(apply, values)))
     except TypeError:
         raise ExpressionError("this operation needs whole numbers") from None
+    except ValueError:
+        raise ExpressionError("this operation needs single values") from None
 
 
 def _converted(apply: Callable[..., Column], values: tuple[Column, ...]) -> list[Column]:

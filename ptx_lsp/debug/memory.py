@@ -82,6 +82,12 @@ class MemoryView:
         whole = self._whole(one)
         return None if whole is None or one.address >= whole.size else whole[one.address :]
 
+    def has_begun(self, one: Reference) -> bool:
+        """Whether the memory exists: that of a block does once the block has begun."""
+        if one.space not in ("shared", "local"):
+            return True
+        return any((wave.blocks[:, 0] == one.owner.block).any() for wave in self._waves)
+
     def read(self, one: Reference, count: int) -> bytes:
         """At most `count` bytes."""
         found = self.bytes_at(one)

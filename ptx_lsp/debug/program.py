@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import cast
 
+from ptx_lsp.containers.registry import split_address
 from ptx_lsp.debug.goals import Goal, Stop
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
@@ -53,7 +55,11 @@ class Program:
     sources: dict[str, dict[int, list[int]]] = field(default_factory=dict[str, dict[int, list[int]]])
     """For each source file the lines of PTX that were made from each of its lines."""
     held: dict[str, str] = field(default_factory=dict[str, str])
-    """The texts of files that clients cannot read, by their paths: of the PTX and sources in a recording."""
+    """The texts of files that clients cannot read, by their paths: of the PTX and sources in a recording, or
+    of a member of a container, whose path is its address.
+    """
+    opened: dict[str, Path] = field(default_factory=dict[str, Path])
+    """For source files that `.file` names by paths that do not exist: files that the client has open."""
 
     def __post_init__(self) -> None:
         source = self.module.document.source
@@ -64,6 +70,25 @@ class Program:
                 original = source_line(function, node)
                 if original is not None:
                     self.sources.setdefault(original.path, {}).setdefault(original.line, []).append(line)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, or of the container."""
+        return Path(split_address(str(self.path))[0]).parent
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.module.document.source.text.split("\n")
+
+    def syntax_errors(self) -> list[int]:
+        """The lines with errors of syntax. The kernel stops if it reaches one."""
+        items, source = self.module.document.items.broken(), self.module.document.source
+        return sorted({source.line_of(item.span(one)[0]) + 1 for item in items for one in item.problems})
+
+    def is_same(self, other: Program) -> bool:
+        """Whether it has the text of another program."""
+        texts = [one.module.document.source.text for one in (self, other)]
+        return self.path == other.path and texts[0] == texts[1]
 
     def prepared(self, observer: Observer | None, console: Callable[[str], None]) -> PreparedLaunch:
         """The launch. Raises RequestError if it is impossible."""
@@ -91,7 +116,7 @@ class Program:
 
     def line_text(self, line: int) -> str:
         """A line of the PTX, without its indentation."""
-        return self.module.document.source.text.splitlines()[line - 1].strip()
+        return self._lines[line - 1].strip()
 
     def line_after(self, line: int) -> int | None:
         """The first line from this one on that has an instruction."""
@@ -119,26 +144,51 @@ class Program:
         return min((line for line, name in self.by_line.items() if name == function), default=None)
 
     def source_of(self, path: str) -> dict[int, list[int]] | None:
-        """The lines of PTX by those of a source file; None if `.file` does not name it."""
-        wanted = Path(path)
+        """The lines of PTX by those of a source file; None if `.file` does not name it, or names several that
+        may be it. Of files with its name that is the one in the most similar folder.
+        """
+        wanted = Path(path).resolve()
         for name, lines in self.sources.items():
-            if name == path or Path(name).name == wanted.name:
+            if self.beside(name).resolve() == wanted:
                 return lines
-        return None
+        similar = [(_common_end(_parts(name), wanted.parts), name) for name in self.sources]
+        most = max(similar, default=(0, ""))
+        if not most[0] or sum(one == most[0] for one, _ in similar) > 1 or self.beside(most[1]).exists():
+            return None
+        self.opened[most[1]] = wanted
+        return self.sources[most[1]]
 
     def beside(self, name: str) -> Path:
-        """The path of a source file; a relative one is looked for where the PTX is."""
+        """The path of a source file: where `.file` says, else where the client has a file that may be it,
+        else where the PTX is.
+        """
         path = Path(name)
-        return path if path.is_absolute() else self.path.parent / path
+        for one in (self.folder / path, self.opened.get(name), self.folder / path.name):
+            if one is not None and one.is_file():
+                return one
+        return self.folder / path
 
     def _file(self, name: str) -> Array:
         import numpy as np
 
-        folder = self.path.parent if self.settings.folder is None else self.settings.folder
+        folder = self.folder if self.settings.folder is None else self.settings.folder
         found: object = np.load(folder / name, allow_pickle=False)
         if not isinstance(found, np.ndarray):
             raise SpecError(f"`@{name}` is not a single array")
         return cast(Array, found)
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """The folders and the name of a source file, which may be of another system."""
+    return PureWindowsPath(name).parts if "\\" in name else PurePosixPath(name).parts
+
+
+def _common_end(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """With how many equal parts two paths end."""
+    found = 0
+    while found < min(len(one), len(other)) and one[-1 - found] == other[-1 - found]:
+        found += 1
+    return found
 
 
 def _starts(lines: list[int]) -> list[int]:

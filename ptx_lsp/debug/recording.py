@@ -412,6 +412,8 @@ class _Recorder(Director):
             self.is_interrupted = False
             stop = Stop(hit.reason, self.event, moment, hit.text, hit.hits, hit.lane)
             self.goal = recording.halted(stop)
+            if self._checker is None:  # the turn goes on with another goal
+                recording.launch.report_accesses(wanted=self.goal.watches)
         if self.event > self._latest and recording.decide(self.event, self.goal.stepped):
             return recording.decided(self.event, wave, moment.arrived)
         return stay

@@ -8,7 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.debug import values
-from ptx_lsp.debug.expressions import Column, ExpressionError, evaluated, whole_numbers
+from ptx_lsp.debug.expressions import (
+    CONSTANTS,
+    Column,
+    ExpressionError,
+    Target,
+    evaluated,
+    whole_numbers,
+)
 from ptx_lsp.debug.goals import Moment, Stop
 from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, frames, frames_at, groups, lane_at
 from ptx_lsp.debug.memory import NAMES, MemoryView, Reference
@@ -20,6 +27,7 @@ from ptx_lsp.executor.machine.special_registers import special_register_value
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.machine import Machine
 
+_ADDRESS = (1 << 64) - 1
 _FORMATS = {"s": "<i", "u": "<u", "b": "<u", "f": "<f"}
 
 
@@ -63,8 +71,42 @@ class View:
         return np.broadcast_to(found, (lanes.size, *found.shape[1:]))
 
     def registers(self, frame: Frame, name: str) -> Named | None:
-        """A register of a frame's function."""
-        return next((one for one in values.registers(frame) if one.name == name), None)
+        """A register of a frame's function, or an element of a vector."""
+        known = {one.name: one for one in values.registers(frame)}
+        whole, _, component = name.partition(".")
+        if name in known or whole not in known:
+            return known.get(name)
+        numbers = known[whole].numbers
+        at = "xyzw".find(component) if component else len(numbers)
+        return Named(name, known[whole].type, (numbers[at],)) if 0 <= at < len(numbers) else None
+
+    def place(self, space: str, address: int, owner: Lane) -> Reference:
+        """The byte at an address of a state space, or at a generic one, as a thread sees it. Raises
+        ExpressionError.
+        """
+        if space and space not in NAMES:
+            raise ExpressionError(f"`{space}` is not a state space; expected one of {', '.join(NAMES)}")
+        number = address & _ADDRESS
+        return Reference(space, number, owner) if space else self.memory.generic(number, owner)
+
+    def target(self, one: Target, wave: Wave, lane: Lanes, frame: Frame) -> tuple[Reference, int]:
+        """The first byte and the size of memory that an expression names, for a lane. Raises ExpressionError.
+        """
+        assert one.address is not None
+        lookup = LaneValues(self, wave, lane, frame)
+        found = one.address(lookup)
+        if found.ndim > 1 or found.dtype.kind not in "iu":
+            raise ExpressionError("an address must be a whole number")
+        place = self.place(one.space, int(found[0]), lane_at(wave, int(lane[0])))
+        return place, int(one.type[1:]) // 8 * one.count
+
+    def size_at(self, place: Reference) -> int | None:
+        """The size of the variable of the launch that begins at a byte; None if there is none."""
+        for one in self.launch.placed:
+            if (one.space.removeprefix("."), one.start) == (place.space, place.address):
+                return one.size
+        bases = ((one.base, one.data.size) for one in self.launch.buffers)
+        return next((size for base, size in bases if (place.space, place.address) == ("global", base)), None)
 
     def variable(self, name: str) -> tuple[str, int, int] | None:
         """The state space, the address and the size of a variable of the launch."""
@@ -87,18 +129,16 @@ class LaneValues:
         lanes = self._lanes if lane is None else self._lanes // WARP_SIZE * WARP_SIZE + lane
         if lane is not None and not 0 <= lane < WARP_SIZE:
             raise ExpressionError(f"a warp has no lane {lane}")
-        whole, _, component = name.partition(".")
-        register = self._view.registers(self._frame, name) or self._view.registers(self._frame, whole)
+        register = self._view.registers(self._frame, name)
         if register is not None:
-            at = "xyzw".find(component) if component else 0
-            if not 0 <= at < len(register.numbers):
-                raise ExpressionError(f"`{whole}` has no element `{component}`")
-            column = self._wave.registers[register.numbers[at]]
+            column = self._wave.registers[register.numbers[0]]
             return _typed(self._wave.broadcast(column).reshape(-1)[lanes], register.type)
         if name.startswith("%") and name in values.SPECIAL:
             value = special_register_value(self._wave, name)
             return self._wave.broadcast(value).reshape(-1)[lanes].astype(np.int64)
         variable = self._view.variable(name)
+        if variable is None and name in CONSTANTS:
+            return np.full(lanes.size, CONSTANTS[name])
         if variable is None:
             raise ExpressionError(f"`{name}` is neither a register nor a variable here")
         space, address, _ = variable
@@ -113,18 +153,17 @@ class LaneValues:
 
     def memory(self, space: str, addresses: Column, type: str, count: int) -> Column:
         """Values in memory: with several of them an array of two dimensions."""
-        if space and space not in NAMES:
-            raise ExpressionError(f"`{space}` is not a state space; expected one of {', '.join(NAMES)}")
         size = int(type[1:]) // 8
         dtype = np.dtype(f"{_FORMATS[type[0]]}{size}")
         found: list[npt.NDArray[np.generic]] = []
-        each = np.broadcast_to(addresses, self._lanes.shape).astype(np.int64).tolist()
+        if addresses.ndim > 1 or addresses.dtype.kind not in "iu":
+            raise ExpressionError("an address must be a whole number")
+        each = np.broadcast_to(addresses, self._lanes.shape).tolist()
         for lane, address in zip(self._lanes.tolist(), each, strict=True):
-            owner, number = lane_at(self._wave, lane), address & (1 << 64) - 1
-            place = Reference(space, number, owner) if space else self._view.memory.generic(number, owner)
+            place = self._view.place(space, address, lane_at(self._wave, lane))
             data = self._view.memory.read(place, size * count)
             if len(data) < size * count:
-                raise ExpressionError(f"there is no memory at {number:#x}")
+                raise ExpressionError(f"there is no memory at {address & _ADDRESS:#x}")
             found.append(np.frombuffer(data, dtype))
         whole = np.array(found)
         wide = whole.astype(np.float64) if type[0] == "f" else whole_numbers(whole)
@@ -135,6 +174,8 @@ def holds(view: View, text: str, moment: Moment) -> Lanes:
     """The lanes of a moment for which a condition is true. Raises ExpressionError."""
     lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))
     found = evaluated(text, _at(view, moment, lanes))
+    if found.ndim > 1:
+        raise ExpressionError(f"`{text}` has several elements")
     return lanes[np.broadcast_to(found.astype(np.bool_), lanes.shape)]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from queue import Queue
+from queue import Empty, Queue
 from threading import Thread
 from typing import cast
 
@@ -28,6 +28,10 @@ class Client:
         self._answers: Queue[Object] = Queue()
         self._events: Queue[Object] = Queue()
         self.output = ""
+        self.passed: list[Object] = []
+        """The events that were read until now."""
+        self.invalid: list[str] = []
+        """What is wrong with messages that the schema does not allow."""
         self.reader = Thread(target=self._read, daemon=True)
         self.reader.start()
 
@@ -35,6 +39,25 @@ class Client:
         """The answer to a request."""
         self._channel.send({"type": "request", "command": command, "arguments": arguments})
         return self._answers.get(timeout=SECONDS)
+
+    def burst(self, requests: list[tuple[str, dict[str, Json]]]) -> list[Object]:
+        """The answers to requests that are sent at once."""
+        for command, arguments in requests:
+            self._channel.send({"type": "request", "command": command, "arguments": arguments})
+        try:
+            return [self._answers.get(timeout=SECONDS) for _ in requests]
+        except Empty:
+            raise AssertionError(f"not all of these were answered: {requests}") from None
+
+    def drain(self) -> str:
+        """What was printed since the last time; events until now are passed over."""
+        self.output = ""
+        with suppress(Empty):
+            while True:
+                found = self._events.get_nowait()
+                if found["event"] == "output":
+                    self.output += str(cast(Object, found["body"])["output"])
+        return self.output
 
     def body(self, command: str, **arguments: Json) -> Object:
         """The body of an answer, which must be a success."""
@@ -55,6 +78,7 @@ class Client:
             body = cast(Object, found.get("body") or {})
             if found["event"] == "output":
                 self.output += str(body["output"])
+            self.passed.append({"event": found["event"], "body": body})
             if found["event"] in names:
                 return {**body, "event": found["event"]}
 
@@ -111,6 +135,7 @@ class Client:
                 validate(message)
             except ValueError as error:
                 message = {**message, "success": False, "message": f"invalid: {error}"}
+                self.invalid.append(str(message))
             (self._events if is_event else self._answers).put(message)
 
 

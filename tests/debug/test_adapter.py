@@ -18,6 +18,9 @@ def test_both_groups_of_a_divergent_branch(tmp_path: Path) -> None:
         stop = client.start(path, [kernels.BRANCH])
         assert (stop["reason"], client.line(stop)) == ("breakpoint", kernels.BRANCH)
         stop = client.go("next", stop["threadId"])
+        assert [one for one in client.passed if one["event"] == "thread"][-1] == {
+            "event": "thread", "body": {"reason": "started", "threadId": 13},
+        }
         threads = {str(one["name"]): one["id"] for one in objects(client.body("threads")["threads"])}
         low, high = "#" * 12 + "." * 20, "." * 12 + "#" * 20
         assert set(threads) == {f"block 0,0,0 warp 0 [{high}]", f"block 0,0,0 warp 0 [{low}]"}

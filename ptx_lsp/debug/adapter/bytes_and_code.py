@@ -52,9 +52,7 @@ def _place(given: Arguments) -> Reference:
 
 def disassemble(session: Session, given: Arguments) -> Json:
     """Instructions are referred to by their lines of the PTX, and located in the source that `.loc` names."""
-    made = session.program
-    if made is None:
-        raise RequestError("no kernel was launched")
+    made = session.loaded
     try:
         line = int(given.text("memoryReference"), 0) + given.number("offset")
     except ValueError:

@@ -10,7 +10,7 @@ from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.movement import chosen
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.adapter.sources import ptx_source, source_beside
-from ptx_lsp.debug.changes import set_register
+from ptx_lsp.debug.changes import assign, set_register
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group
 from ptx_lsp.debug.memory import Reference
@@ -44,15 +44,15 @@ def stack_trace(session: Session, given: Arguments) -> Json:
     found = view.frames(group)
     first = given.number("startFrame")
     count = given.number("levels") or len(found)
-    frames: list[Json] = [_frame(session, group, one) for one in found[first : first + count]]
+    shown = list(enumerate(found))[max(0, first) :][: max(0, count)]
+    frames: list[Json] = [_frame(session, group, depth, one) for depth, one in shown]
     return {"stackFrames": frames, "totalFrames": len(found)}
 
 
-def _frame(session: Session, group: Group, frame: Frame) -> Object:
-    made = session.program
-    assert made is not None
+def _frame(session: Session, group: Group, depth: int, frame: Frame) -> Object:
+    made = session.loaded
     found: Object = {
-        "id": session.references.frame(group, frame), "name": frame.function or made.settings.entry,
+        "id": session.references.frame(group, depth, frame), "name": frame.function or made.settings.entry,
         "line": frame.line - 1 + session.first_line, "column": session.first_line,
         "source": ptx_source(made),
         "instructionPointerReference": str(frame.line),
@@ -64,10 +64,11 @@ def _frame(session: Session, group: Group, frame: Frame) -> Object:
 
 
 def scopes(session: Session, given: Arguments) -> Json:
-    group, frame = session.references.framed(given.number("frameId"))
+    number = given.number("frameId")
+    group, frame = session.references.framed(number)
     made: list[tuple[str, str, Callable[[], list[Object]], bool]] = [
         ("Registers", "registers", partial(_registers, session, group, frame), True),
-        ("Warp", "", partial(_warp, session, group, frame), True),
+        ("Warp", "", partial(_warp, session, number, group, frame), True),
         ("Predicates", "", partial(_predicates, group, frame), False),
         ("Special registers", "", partial(_specials, session, group), False),
         ("Parameters", "arguments", partial(_memory, session, group, ".param"), False),
@@ -84,10 +85,8 @@ def scopes(session: Session, given: Arguments) -> Json:
         setter = (
             partial(set_register, session, group, frame, lanes, is_hex=session.is_hex) if is_set else None
         )
-        scope: Object = {
-            "name": name, "variablesReference": session.references.variables(children, setter),
-            "expensive": False,
-        }
+        reference = session.references.variables((number, name), children, setter)
+        scope: Object = {"name": name, "variablesReference": reference, "expensive": False}
         found.append({**scope, "presentationHint": hint} if hint else scope)
     return {"scopes": found}
 
@@ -105,6 +104,13 @@ def set_variable(session: Session, given: Arguments) -> Json:
     _ = session.stopped
     change = session.references.setter(given.number("variablesReference"))
     return {"value": change(given.text("name"), given.text("value"))}
+
+
+def set_expression(session: Session, given: Arguments) -> Json:
+    group, frame = session.chosen_frame(given)
+    to, text = given.text("expression"), given.text("value")
+    is_hex = given.inner("format").flag("hex")
+    return {"value": assign(session, group, frame, to, text, is_hex=is_hex)}
 
 
 def _registers(session: Session, group: Group, frame: Frame) -> list[Object]:
@@ -136,7 +142,7 @@ _ADDRESSES = (".b64", ".u64", ".s64")
 """The types of registers for generic addresses."""
 
 
-def _warp(session: Session, group: Group, frame: Frame) -> list[Object]:
+def _warp(session: Session, number: int, group: Group, frame: Frame) -> list[Object]:
     """Each register of the warp: one value where all lanes have it, else each lane's."""
     found: list[Object] = []
     for one in values.registers(frame):
@@ -144,7 +150,10 @@ def _warp(session: Session, group: Group, frame: Frame) -> list[Object]:
         if len(set(shown)) == 1:
             found.append(_variable(one.name, shown[0], one.type))
             continue
-        reference = session.references.variables(partial(_lanes, shown, one.type))
+        reference = session.references.variables(
+            (number, "Warp", one.name), partial(_lanes, shown, one.type),
+            partial(_set_lane, session, group, frame, one.name),
+        )
         text = ", ".join(shown[:_FEW]) + (", ..." if len(shown) > _FEW else "")
         found.append({
             **_variable(one.name, f"[{text}]", one.type), "variablesReference": reference,
@@ -160,6 +169,10 @@ def _column(session: Session, group: Group, one: Named) -> list[str]:
 
 def _lanes(shown: list[str], type: str) -> list[Object]:
     return [_variable(f"lane {lane}", text, type) for lane, text in enumerate(shown)]
+
+
+def _set_lane(session: Session, group: Group, frame: Frame, register: str, name: str, text: str) -> str:
+    return assign(session, group, frame, f"{register}@{name}", text, is_hex=session.is_hex)
 
 
 def _predicates(group: Group, frame: Frame) -> list[Object]:
@@ -270,5 +283,6 @@ _SHOWN_BYTES = 16
 
 HANDLERS: dict[str, Handler] = {
     "threads": threads, "stackTrace": stack_trace, "scopes": scopes, "variables": variables,
-    "setVariable": set_variable, "evaluate": evaluate, "completions": completions,
+    "setVariable": set_variable, "setExpression": set_expression, "evaluate": evaluate,
+    "completions": completions,
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments
 from ptx_lsp.debug.program import Program, Settings, kernel
+from ptx_lsp.debug.program_text import program_text
 from ptx_lsp.debug.recorded_program import recorded_program
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.launching.launch_comment import launch_comments
@@ -23,18 +24,14 @@ def program(given: Arguments) -> Program:
     if given.text("recording"):
         return recorded_program(Path(given.text("recording")).expanduser(), check=given.flag("check"))
     file = _launch_file(given)
-    path = Path(given.text("program")).expanduser() if given.text("program") else file and file.file
-    if path is None:
-        raise RequestError("`program` is missing: the path of a PTX file")
-    if is_recording(path):
-        return recorded_program(path, check=given.flag("check"))
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise RequestError(f"cannot read `{path}`: {error.strerror}") from None
-    module = Module.parse(text + "\n")
+    name = given.text("program") or (str(file.file) if file is not None and file.file else "")
+    if name and "\0" not in name and is_recording(Path(name).expanduser()):
+        return recorded_program(Path(name).expanduser(), check=given.flag("check"))
+    text = program_text(name, given.text("entry") or (file.entry if file is not None else None) or "")
+    path, module = text.address, text.module
     known = _of_comment(given, path, module) if file is None else _of_file(file, given, path, module)
-    return Program(path, module, _settings(given, known))
+    held = {str(path): module.document.source.text} if text.is_member else {}
+    return Program(path, module, _settings(given, known), held=held)
 
 
 def _launch_file(given: Arguments) -> LaunchFile | None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from ptx_lsp.debug.adapter.launch_arguments import program
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
+from ptx_lsp.debug.adapter.stops import set_again
 from ptx_lsp.debug.goals import AtEvent
 from ptx_lsp.debug.problems import FILTERS
 from ptx_lsp.debug.request_error import RequestError
+
+_MOST_ERRORS = 20
 
 
 def initialize(session: Session, given: Arguments) -> Json:
@@ -24,7 +27,7 @@ def initialize(session: Session, given: Arguments) -> Json:
         "supportsDataBreakpoints", "supportsDataBreakpointBytes",
         "supportsReadMemoryRequest", "supportsWriteMemoryRequest",
         "supportsDisassembleRequest", "supportsSteppingGranularity", "supportsInstructionBreakpoints",
-        "supportsEvaluateForHovers", "supportsBreakpointLocationsRequest",
+        "supportsEvaluateForHovers", "supportsBreakpointLocationsRequest", "supportsSetExpression",
         "supportsLoadedSourcesRequest",
     )
     found: Object = dict.fromkeys(names, True)
@@ -34,14 +37,25 @@ def initialize(session: Session, given: Arguments) -> Json:
 def launch(session: Session, given: Arguments) -> Json:
     if session.recording is not None:
         raise RequestError("a kernel is launched already")
-    session.program = program(given)
-    session.stops_on_entry = given.flag("stopOnEntry")
-    session.shows_source = given.text("show") == "source"
-    if given.flag("noDebug"):
-        session.breakpoints.is_off = True
-    session.record()
+    _prepare(session, given)
     session.afterwards(lambda: session.channel.event("initialized"))
     return None
+
+
+def _prepare(session: Session, given: Arguments) -> None:
+    """Reads the program and prepares its launch, instead of the one that was. Raises RequestError, and then
+    changes nothing.
+    """
+    made, ended = program(given), session.recording
+    session.record(made)
+    session.close(ended)
+    session.launch_arguments = given
+    session.stops_on_entry = given.flag("stopOnEntry")
+    session.shows_source = given.text("show") == "source"
+    session.breakpoints.is_off = given.flag("noDebug")
+    session.references.clear()
+    for line in made.syntax_errors()[:_MOST_ERRORS]:
+        session.print(f"{made.path.name}:{line}: syntax error\n", "important")
 
 
 def configuration_done(session: Session, given: Arguments) -> Json:
@@ -54,11 +68,15 @@ def _begin(session: Session) -> None:
 
 
 def restart(session: Session, given: Arguments) -> Json:
-    if session.program is None:
-        raise RequestError("no kernel was launched")
-    session.end()
-    session.breakpoints.forget_after(0)
-    session.record()
+    """Reads the program again, which may have been edited."""
+    before = session.loaded
+    changed = given.inner("arguments")
+    _prepare(session, changed if changed.has("program") else session.launch_arguments)
+    if session.loaded.is_same(before):
+        session.breakpoints.forget_after(0)
+        session.loaded.opened.update(before.opened)
+    else:
+        set_again(session)
     _begin(session)
     return None
 

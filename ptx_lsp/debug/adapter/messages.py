@@ -11,19 +11,25 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 Object: TypeAlias = "dict[str, Json]"
 
 _MOST_BYTES = 1 << 26
+_MOST_NUMBER = 1 << 63
 
 
 class ProtocolError(Exception):
-    """Bytes that are not a message."""
+    """Bytes that are not a message: where the next one begins is unknown."""
+
+
+class MessageError(Exception):
+    """A message without the contents of one. The next one can be read."""
 
 
 class Arguments:
-    """The arguments of a request. Those of the wrong type count as missing."""
+    """The arguments of a request. Those of the wrong type count as missing, and so does null."""
 
     def __init__(self, given: object) -> None:
         self._given: Mapping[str, object] = {}
         if isinstance(given, Mapping):
-            self._given = cast("Mapping[str, object]", given)
+            pairs = cast("Mapping[str, object]", given).items()
+            self._given = {key: value for key, value in pairs if value is not None}
 
     def text(self, key: str, otherwise: str = "") -> str:
         found = self._given.get(key)
@@ -31,9 +37,11 @@ class Arguments:
 
     def number(self, key: str, otherwise: int = 0) -> int:
         found = self._given.get(key)
-        if isinstance(found, bool) or not isinstance(found, int | float) or found != int(found):
+        if isinstance(found, float) and found.is_integer():
+            found = int(found)
+        if isinstance(found, bool) or not isinstance(found, int) or abs(found) >= _MOST_NUMBER:
             return otherwise
-        return int(found)
+        return found
 
     def flag(self, key: str) -> bool:
         return self._given.get(key) is True
@@ -73,7 +81,7 @@ class Channel:
         self._number = 0
 
     def receive(self) -> Object | None:
-        """The next message; None at the end. Raises ProtocolError for what is not one."""
+        """The next message; None at the end. Raises MessageError and ProtocolError for what is not one."""
         head = self._until(b"\r\n\r\n")
         if head is None:
             return None
@@ -90,10 +98,10 @@ class Channel:
         body, self._buffer = self._buffer[:length], self._buffer[length:]
         try:
             found: object = json.loads(body)
-        except ValueError as error:
-            raise ProtocolError(f"a message that is not JSON: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise MessageError(f"a message that is not JSON: {error}") from None
         if not isinstance(found, dict):
-            raise ProtocolError("a message that is not an object")
+            raise MessageError("a message that is not an object")
         return cast(Object, found)
 
     def send(self, message: Object) -> None:

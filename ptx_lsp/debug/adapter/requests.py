@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptx_lsp.debug.adapter import (
     bytes_and_code,
+    data_breakpoints,
     focus,
     inspection,
     lifecycle,
@@ -16,7 +17,9 @@ from ptx_lsp.debug.adapter.session import Handler, Session
 
 HANDLERS: dict[str, Handler] = {
     name: handler
-    for module in (lifecycle, stops, movement, inspection, bytes_and_code, focus, sources)
+    for module in (
+        lifecycle, stops, data_breakpoints, movement, inspection, bytes_and_code, focus, sources,
+    )
     for name, handler in module.HANDLERS.items()
 }
 

@@ -11,14 +11,23 @@ from collections.abc import Callable
 from threading import RLock, Thread
 from typing import TypeAlias
 
-from ptx_lsp.debug.adapter.messages import Arguments, Channel, Json, Object, ProtocolError
+from ptx_lsp.debug.adapter.messages import (
+    Arguments,
+    Channel,
+    Json,
+    MessageError,
+    Object,
+    ProtocolError,
+)
 from ptx_lsp.debug.adapter.references import References
 from ptx_lsp.debug.debuggee import Debuggee, Run
 from ptx_lsp.debug.goals import Stop
-from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import OutdatedError, RequestError
 
+_MOST_THREADS = 64
 Handler: TypeAlias = "Callable[[Session, Arguments], Json]"
 
 
@@ -31,11 +40,18 @@ class Session(Debuggee):
         self._handlers = handlers
         self._lock = RLock()
         self.references = References()
+        self.setters: dict[str, Callable[[Program], list[Json]]] = {}
+        """For each owner of line breakpoints what sets them in a program, and reports about each."""
+        self.registers: dict[str, tuple[int, Lane]] = {}
+        """The registers that can be watched, by their names for the client."""
+        self.launch_arguments = Arguments(None)
         self.stops_on_entry = self.is_hex = self.is_over = False
         self.first_line = 1
         """The number that the client gives to the first line."""
         self.tells_invalidated = False
         """Whether the client asks again for values that it is told have changed."""
+        self._threads: set[int] = set()
+        """The groups at the last stop."""
         self._follow_up: list[Callable[[], None]] = []
         self._runner: Thread | None = None
 
@@ -44,6 +60,9 @@ class Session(Debuggee):
         while not self.is_over:
             try:
                 message = self.channel.receive()
+            except MessageError as error:
+                self.print(f"ptx-dap: {error}\n", "stderr")
+                continue
             except ProtocolError as error:
                 self.print(f"ptx-dap: {error}\n", "stderr")
                 break
@@ -74,6 +93,7 @@ class Session(Debuggee):
         if recording is None or self.view is None:
             raise RequestError("the kernel is running" if recording else "no kernel was launched")
         self.view = None
+        self.references.clear()
         recording.unpause()
 
         def start() -> None:
@@ -95,6 +115,7 @@ class Session(Debuggee):
             self.channel.event("exited", {"exitCode": int(bool(found))})
             self.channel.event("terminated")
             return
+        self._report_threads()
         group = self.stopped.group_of(self.focus)
         body: Object = {
             "reason": stop.reason, "allThreadsStopped": True,
@@ -112,20 +133,38 @@ class Session(Debuggee):
         if self.tells_invalidated:
             self.afterwards(lambda: self.channel.event("invalidated", {"areas": ["variables"]}))
 
+    def _report_threads(self) -> None:
+        """Reports groups that lanes have formed or left since the last stop, unless there are many: clients
+        ask for all groups.
+        """
+        groups = list(self.stopped.groups)
+        for reason, some in (
+            ("exited", self._threads.difference(groups)),
+            ("started", [one for one in groups if one not in self._threads]),
+        ):
+            for one in some if len(some) <= _MOST_THREADS else ():
+                self.channel.event("thread", {"reason": reason, "threadId": one})
+        self._threads = set(groups)
+
     def end(self) -> None:
         """Ends the run."""
         recording, self.recording = self.recording, None
+        self.close(recording)
+
+    def close(self, recording: Recording | None) -> None:
+        """Ends a run that is not looked at any more."""
         if recording is not None:
             Thread(target=_close, args=(recording, self._runner)).start()
 
     # -- inside ----------------------------------------------------------------------------------
 
     def _answer(self, message: Object) -> None:
-        command = message.get("command")
+        given = Arguments(message)
+        command = given.text("command")
         answer: Object = {
-            "type": "response", "request_seq": message.get("seq", 0), "command": command, "success": True,
+            "type": "response", "request_seq": given.number("seq"), "command": command, "success": True,
         }
-        handler = self._handlers.get(command) if isinstance(command, str) else None
+        handler = self._handlers.get(command)
         with self._lock:
             try:
                 if handler is None:
