@@ -50,6 +50,8 @@ class Accesses:
         self._fields = fields
         self.sites = 0
         """How many accesses remember a buffer."""
+        self.may_be_shared = False
+        """Whether any of those may be to shared memory, of which each block has its own."""
         self.shared: Value = fields["shared"]
         """The memory of the present block."""
         self.lane = integer(0, "i64")
@@ -111,6 +113,7 @@ class Accesses:
         count = code.binary("sub", self._fields["buffer_count"], skipped)
         site = code.offset(self._fields["sites"], SITE * WORD * self.sites)
         self.sites += 1
+        self.may_be_shared |= is_generic
         first = self._first(addresses, active)
         look, search, found = (code.name(stem) for stem in ("look", "search", "found"))
         code.jump(look)

@@ -18,13 +18,13 @@ from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.machine.control import Block, Control, Jump, Leave, Nothing, Step, TableJump
 from ptx_lsp.executor.native.access import FIND, Accesses
+from ptx_lsp.executor.native.heads import Heads
 from ptx_lsp.executor.native.ir import ALL_LANES, Code, NotLoweredError, Value, integer
-from ptx_lsp.executor.native.layout import GONE, Fields
+from ptx_lsp.executor.native.layout import Fields
 from ptx_lsp.executor.native.liveness import global_registers
 from ptx_lsp.executor.native.loops import Loop, is_loop
 from ptx_lsp.executor.native.points import Points, is_plain_barrier
 from ptx_lsp.executor.native.steps import Steps
-from ptx_lsp.executor.native.warps import LANES, Turns
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +104,12 @@ def lowers(steps: Steps, step: Step) -> bool:
     return True
 
 
-class _Writer(Turns):
+class _Writer(Heads):
     """Writes the function."""
 
     def source(self) -> NativeSource:
         self.begin()
+        self.head()
         for point, number in enumerate(self.points.native):
             self._block(point, number)
         self.dispatch()
@@ -187,15 +188,6 @@ class _Writer(Turns):
                 code.begin(go_on)
         self._goto(mask, number + 1)
 
-    def _spend(self, count: int) -> tuple[str, str]:
-        """Labels for where as many instructions are left, and for where they are not."""
-        code = self.code
-        fuel = code.binary("sub", code.load("i64", self.fuel), count)
-        code.store(fuel, self.fuel)
-        go_on, stop = code.name("fueled"), code.name("stop")
-        code.branch(code.compare("icmp sge", fuel, 0), go_on, stop, likely=True)
-        return go_on, stop
-
     def _loop(self, point: int, number: int, mask: Value) -> None:
         """A block that jumps to itself, for all lanes of a warp; others go on after it."""
         code, accesses, steps = self.code, self.accesses, self.steps
@@ -269,67 +261,6 @@ class _Writer(Turns):
         bit = integer(1 << point, self.set_type)
         code.store(code.binary("or", code.load(self.set_type, self.polled), bit), self.polled)
 
-    def _exit_here(self, mask: Value, point: int) -> None:
-        """Lanes leave before a step, and with them the whole warp."""
-        self.position(mask, point)
-        self.code.jump("leave")
-
-    def _part(self, taken: Value, mask: Value, target: int | None, onward: int) -> None:
-        """Some lanes of a group jump (None: they exit), the others go on at the next block."""
-        code = self.code
-        if taken is mask:
-            self._arrive(taken, target)
-            return
-        none, some, all_lanes, both = (code.name(stem) for stem in ("none", "some", "all", "both"))
-        code.branch(code.compare("icmp eq", taken, mask), all_lanes, some)
-        code.begin(all_lanes)
-        self._arrive(taken, target)
-        code.begin(some)
-        code.branch(code.compare("icmp eq", taken, 0), none, both)
-        code.begin(none)
-        self._goto(mask, onward)
-        code.begin(both)
-        self._add(code.binary("xor", taken, mask), onward)
-        if target is None:
-            self.position(taken, GONE)
-        else:
-            self._add(taken, target)
-        code.jump("dispatch")
-
-    def _arrive(self, mask: Value, target: int | None) -> None:
-        if target is None:
-            self.position(mask, GONE)
-            self.code.jump("dispatch")
-        else:
-            self._goto(mask, target)
-
-    def _goto(self, mask: Value, target: int) -> None:
-        """A group goes on at a block, at once if it stands before all others."""
-        code, point = self.code, self.points.of_block(target)
-        if not self.points.is_native(point):
-            self.is_whole = False
-            self.position(mask, point)
-            code.jump("dispatch")
-            return
-        ahead, wait = code.name("ahead"), code.name("wait")
-        lowest = code.load("i32", self.lowest)
-        last = len(self.points.native) - 1 if self.blocks[target].polls else point
-        code.branch(code.compare("icmp ugt", lowest, last), ahead, wait)
-        code.begin(ahead)
-        code.store(mask, self.mask)
-        code.jump(f"b{point}")
-        code.begin(wait)
-        self._add(mask, target)
-        code.jump("dispatch")
-
-    def _add(self, lanes: Value, target: int) -> None:
-        """Adds lanes to the group at a block."""
-        point = self.points.of_block(target)
-        if self.points.is_native(point):
-            self.await_at(integer(point, "i32"), lanes)
-        else:
-            self.position(lanes, point)
-
     def _jump_by_table(self, action: TableJump, step: Step, mask: Value, number: int, at: int) -> bool:
         """Groups of lanes by their targets; whether there are any that do not jump."""
         code = self.code
@@ -359,39 +290,6 @@ class _Writer(Turns):
         code.begin(some)
         self._part_by(index, taken, [self.points.of_block(target) for target in action.targets])
         return True
-
-    def _part_by(self, index: Value, taken: Value, table: list[int]) -> None:
-        """Lanes go on at the points of a table, each at that of its index."""
-        code, count = self.code, len(table)
-        points = code.slot(f"[{count} x i32]", "table")
-        left = code.slot("i32", "left")
-        code.store(Value(f"[{count} x i32]", f"[{', '.join(f'i32 {one}' for one in table)}]"), points, 4)
-        code.store(taken, left)
-        head, one, native, other, next_one, done = (
-            code.name(stem) for stem in ("targets", "target", "native", "other", "next", "parted")
-        )
-        code.jump(head)
-        code.begin(head)
-        rest = code.load("i32", left)
-        code.branch(code.compare("icmp eq", rest, 0), done, one)
-        code.begin(one)
-        value = code.extract(index, code.intrinsic("cttz", rest))
-        same = code.binary("and", code.bits(code.compare("icmp eq", index, code.splat(value))), rest)
-        place = code.offset(points, code.binary("mul", code.convert("zext", value, "i64"), 4))
-        point = code.load("i32", place, 4)
-        code.store(code.binary("xor", rest, same), left)
-        code.branch(code.compare("icmp ult", point, len(self.points.native)), native, other)
-        code.begin(native)
-        self.await_at(point, same)
-        code.jump(next_one)
-        code.begin(other)
-        before = code.load(LANES, self.positions)
-        code.store(code.select(code.truths(same), code.splat(point), before), self.positions)
-        code.jump(next_one)
-        code.begin(next_one)
-        code.jump(head)
-        code.begin(done)
-        code.jump("dispatch")
 
     def _call(self, action: Enter, mask: Value, number: int, at: int) -> None:
         code = self.code

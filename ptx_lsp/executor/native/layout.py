@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ptx_lsp.executor.arithmetic.program import BOOL, DType
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.native.ir import Code, Value
 
 FIELDS = (
@@ -35,6 +39,16 @@ GONE = -1
 """The position of a lane that has exited, or does not exist. Positions are kept plus 1, so that it is 0."""
 ELSEWHERE = -2
 """The position of a lane that goes on without native code."""
+
+
+def register_places(numbers: set[int], dtypes: Mapping[int, DType]) -> tuple[dict[int, int], int]:
+    """Where the registers of a warp are, the largest first, and how many bytes they take."""
+    places: dict[int, int] = {}
+    size = 0
+    for number in sorted(numbers, key=lambda one: (dtypes[one] == BOOL, -dtypes[one].itemsize, one)):
+        places[number] = size
+        size += WARP_SIZE // 8 if dtypes[number] == BOOL else WARP_SIZE * dtypes[number].itemsize
+    return places, -(-size // REGISTER_ALIGNMENT) * REGISTER_ALIGNMENT
 
 
 class Fields:

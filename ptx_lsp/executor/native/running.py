@@ -68,9 +68,9 @@ class NativeCode:
         values = _given(wave, spaces)
         calls = _calls(wave, routines, values)
         values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
-        results = _Results(wave, source, [arrays[at].dtype for at in source.results])
         workers = _workers() if source.is_parallel else None
         parts = _parts(*wave.shape, shares=1 if workers is None else _cores())
+        results = _Results(wave, source, [arrays[at].dtype for at in source.results], rows=parts[0][1])
 
         def run(part: tuple[int, int]) -> tuple[int, int]:
             return self._part(values, wave, spaces, positions, results, *part)
@@ -96,10 +96,9 @@ class NativeCode:
         first: int, last: int,
     ) -> tuple[int, int]:
         """Runs some of the blocks; how many steps they executed, and the local memory in use."""
-        source, outputs = self.source, results.buffers(last - first)
+        source, outputs = self.source, results.memory()
         table = np.zeros(len(source.file), np.int64)
-        for at, array in zip(source.results, outputs, strict=True):
-            table[at] = _pointer(array) - first * wave.shape[1] * array.dtype.itemsize
+        table[list(source.results)] = _pointer(outputs) + results.offsets(first)
         buffers, sites = _buffers(wave, spaces), np.zeros(SITE * source.sites + 1, np.int64)
         own = {
             "first_block": first, "last_block": last, "outputs": _pointer(table),
@@ -169,41 +168,54 @@ def _cores() -> int:
 class _Results:
     """The registers that native code gives back: whole arrays only where lanes are left."""
 
-    def __init__(self, wave: Wave, source: NativeSource, dtypes: list[DType]) -> None:
+    def __init__(self, wave: Wave, source: NativeSource, dtypes: list[DType], rows: int) -> None:
+        """For parts of at most so many blocks."""
         self._wave = wave
         self._numbers = [source.file[at] for at in source.results]
         self._dtypes = dtypes
+        self._rows = rows
+        self._row_bytes = np.array([wave.shape[1] * one.itemsize for one in dtypes], np.int64)
+        self._ends = np.cumsum(rows * self._row_bytes)
         self._whole: list[Array] = []
-        self._free: list[list[Array]] = []
+        self._free: list[Array] = []
         self._lock = Lock()
         self.is_any_alive = False
 
-    def buffers(self, rows: int) -> list[Array]:
-        """Arrays for so many blocks."""
+    def memory(self) -> Array:
+        """The bytes for the registers of a part."""
         with self._lock:
-            for at, arrays in enumerate(self._free):
-                if all(len(one) >= rows for one in arrays):  # the last part may be smaller
-                    return self._free.pop(at)
-        return [_zeros((rows, self._wave.shape[1]), dtype) for dtype in self._dtypes]
+            if self._free:
+                return self._free.pop()
+        return _zeros((self._rows, int(self._row_bytes.sum())), np.dtype(np.uint8))
 
-    def keep(self, arrays: list[Array], first: int, done: int, last: int) -> None:
+    def offsets(self, first: int) -> Words:
+        """Where in it each register would be of block 0, if the part begins with block `first`."""
+        return self._ends - (self._rows + first) * self._row_bytes
+
+    def _arrays(self, memory: Array) -> list[Array]:
+        """The registers of a part."""
+        pieces = np.split(memory.reshape(-1), self._ends[:-1]) if self._dtypes else []
+        shape = (self._rows, self._wave.shape[1])
+        return [one.view(dtype).reshape(shape) for one, dtype in zip(pieces, self._dtypes, strict=True)]
+
+    def keep(self, memory: Array, first: int, done: int, last: int) -> None:
         """Blocks from `done` on have not run: their registers are as before."""
-        for number, array in zip(self._numbers, arrays, strict=True):
+        for number, array in zip(self._numbers, self._arrays(memory), strict=True):
             before = self._wave.broadcast(self._wave.registers[number])
             array[done - first : last - first] = before[done:last]
 
-    def take(self, arrays: list[Array], first: int, last: int, *, is_alive: bool) -> None:
+    def take(self, memory: Array, first: int, last: int, *, is_alive: bool) -> None:
         """Takes what some blocks have left."""
         with self._lock:
             self.is_any_alive |= is_alive
             if is_alive and last - first == self._wave.shape[0]:
-                self._whole = arrays
+                self._whole = self._arrays(memory)
                 return
-            self._free.append(arrays)
+            self._free.append(memory)
             if is_alive:
                 if not self._whole:
                     self._whole = [_zeros(self._wave.shape, dtype) for dtype in self._dtypes]
-                for whole, part in zip(self._whole, arrays, strict=True):
+                for whole, part in zip(self._whole, self._arrays(memory), strict=True):
                     whole[first:last] = part[: last - first]
 
     def give(self) -> None:

@@ -13,8 +13,8 @@ from ptx_lsp.executor.native.calls import Calls, touched
 from ptx_lsp.executor.native.ir import (
     Code,
     Value,
-    element_of,
     integer,
+    scalar_type,
     sequence,
     vector_of,
     vector_type,
@@ -23,10 +23,10 @@ from ptx_lsp.executor.native.layout import (
     FILE,
     GONE,
     NOWHERE,
-    REGISTER_ALIGNMENT,
     SITE,
     WORD,
     Fields,
+    register_places,
 )
 from ptx_lsp.executor.native.liveness import live_at_starts, reads, writes
 from ptx_lsp.executor.native.points import Points
@@ -37,20 +37,11 @@ REGISTERS = Value("ptr", "%registers")
 LANES = vector_of("i32")
 """A number for each lane."""
 _WORD_BITS = 64
-_SITES = "SITES"  # how many bytes there are, which is known in the end
+_SITES = "SITES"  # how many bytes of them to forget, which is known in the end
+_FORGOTTEN = "FORGOTTEN"  # stores to all variables of registers, so that no warp has those of another
 _WARP_FUEL = 1 << 20  # instructions that a warp executes before others do
 MOST_POLLS = 256
 """So often a warp looks at memory before others go on."""
-
-
-def _layout(numbers: set[int], dtypes: Mapping[int, DType]) -> tuple[dict[int, int], int]:
-    """Where the registers of a warp are, the largest first, and how many bytes they take."""
-    places: dict[int, int] = {}
-    size = 0
-    for number in sorted(numbers, key=lambda one: (dtypes[one] == BOOL, -dtypes[one].itemsize, one)):
-        places[number] = size
-        size += WARP_SIZE // 8 if dtypes[number] == BOOL else WARP_SIZE * dtypes[number].itemsize
-    return places, -(-size // REGISTER_ALIGNMENT) * REGISTER_ALIGNMENT
 
 
 class Turns:
@@ -76,7 +67,7 @@ class Turns:
         self.file = tuple(sorted(used))
         self.temporary = used - global_
         self.steps = Steps(code, self.accesses, dtypes, self.temporary)
-        self.steps.places, self.register_bytes = _layout(set(self.file) - self.temporary, dtypes)
+        self.steps.places, self.register_bytes = register_places(set(self.file) - self.temporary, dtypes)
         self.calls = Calls(code, self.fields, self.steps, self.accesses, routines_of(blocks))
         bits = -(-len(points.native) // _WORD_BITS) * _WORD_BITS
         self.set_type = f"i{bits}"
@@ -141,12 +132,6 @@ class Turns:
         self.accesses.lane = self.first_lane
         self._enter(code.load("i64", self.warp))
         self.own_positions = code.offset(fields["positions"], code.binary("mul", self.first_lane, 4))
-        self._positions()
-        positions = code.load(LANES, self.positions)
-        alive = code.bits(code.compare("icmp ne", positions, GONE))
-        code.branch(code.compare("icmp eq", alive, 0), "next_warp", "load")
-        code.begin("load")
-        self._load_registers()
         for variable in (self.waiting, self.polled):
             code.store(integer(0, self.set_type), variable)
         code.store(integer(len(self.points.native), "i32"), self.lowest)
@@ -155,6 +140,20 @@ class Turns:
         given = code.call("i64", "llvm.smin.i64", code.load("i64", self.total), share)
         code.store(given, self.started)
         code.store(given, self.fuel)
+        is_first = code.compare("icmp eq", code.load("i64", self.passes), 0)
+        at_start = code.compare("icmp eq", fields["start"], self.points.of_block(0))
+        end = code.binary("mul", code.binary("add", warp, 1), WARP_SIZE)
+        is_full = code.compare("icmp ule", end, fields["threads"])
+        begins = code.binary("and", code.binary("and", is_first, at_start), is_full)
+        code.branch(begins, "head", "usual", likely=True)
+        code.begin("usual")
+        code.do(_FORGOTTEN)
+        self._positions()
+        positions = code.load(LANES, self.positions)
+        alive = code.bits(code.compare("icmp ne", positions, GONE))
+        code.branch(code.compare("icmp eq", alive, 0), "next_warp", "load")
+        code.begin("load")
+        self._load_registers()
         is_first = code.compare("icmp eq", code.load("i64", self.passes), 0)
         begins = code.compare("icmp ne", fields["start"], NOWHERE)
         code.branch(code.binary("and", is_first, begins), "together", "apart")
@@ -250,18 +249,14 @@ class Turns:
 
     def _load(self, number: int) -> None:
         """Gives a register the value that it has among the inputs."""
+        self.code.store(self.input(number), self.steps.slot(number))
+
+    def input(self, number: int) -> Value:
+        """The value of a register among the inputs."""
         code, dtype = self.code, self.dtypes[number]
-        slot = self.steps.slot(number)
-        type, size = vector_type(dtype), dtype.itemsize
-        kept = "i8" if dtype == BOOL else element_of(type)
+        size = dtype.itemsize
+        kept = "i8" if dtype == BOOL else scalar_type(dtype)
         one, many, done = (code.name(stem) for stem in ("one", "many", "loaded"))
-
-        def settle(value: Value) -> None:
-            if dtype == BOOL:
-                value = code.compare("icmp ne", value, 0)
-            code.store(value, slot)
-            code.jump(done)
-
         entry = code.offset(self.fields["inputs"], FILE * WORD * self.file.index(number))
         data = code.load("ptr", entry, WORD)
         between = code.load("i64", code.offset(entry, WORD), WORD)
@@ -269,11 +264,15 @@ class Turns:
         row = code.offset(data, code.binary("mul", code.load("i64", self.block), between))
         code.branch(code.compare("icmp eq", along, 0), one, many)
         code.begin(one)
-        settle(code.splat(code.load(kept, row, size)))
+        same = code.splat(code.load(kept, row, size))
+        code.jump(done)
         code.begin(many)
         lanes = code.binary("mul", code.load("i64", self.warp), WARP_SIZE * size)
-        settle(code.load(vector_of(kept), code.offset(row, lanes), size))
+        each = code.load(vector_of(kept), code.offset(row, lanes), size)
+        code.jump(done)
         code.begin(done)
+        value = code.emit(same.type, f"phi {same.type} [{same.text}, %{one}], [{each.text}, %{many}]")
+        return code.compare("icmp ne", value, 0) if dtype == BOOL else value
 
     def _save(self, numbers: Collection[int], first_lane: Value) -> None:
         """Puts registers of a warp where the results are."""
@@ -439,4 +438,8 @@ class Turns:
 
     def finished(self, text: str) -> str:
         """The text with what is known in the end."""
-        return text.replace(_SITES, str(SITE * WORD * self.accesses.sites))
+        accesses, slots = self.accesses, self.steps.slots
+        size = SITE * WORD * accesses.sites if accesses.may_be_shared else 0
+        types = {slot: vector_type(self.dtypes[number]) for number, slot in slots.items()}
+        forgotten = "\n  ".join(f"store {type} zeroinitializer, {slot}" for slot, type in types.items())
+        return text.replace(_SITES, str(size)).replace(_FORGOTTEN, forgotten)
