@@ -83,7 +83,8 @@ class Heads(Moves):
         steps = self.steps
         inside = [step for number in chain for step in self.blocks[number].steps]
         steps.fixed = {number for step in inside if step.guard >= 0 for number in writes(step)}
-        steps.current = current = {}
+        current: dict[int, Value] = {}
+        steps.current = current
         for number in sorted(live.intersection(steps.places)):
             if number in steps.fixed:
                 self.code.store(self.input(number), steps.slot(number))
