@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -9,14 +10,19 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from weakref import ref
 
 import pytest
 
+from ptx_lsp.cli.checking import check as checking
 from ptx_lsp.cli.checking import jobs
 from ptx_lsp.cli.inputs import Input
 from ptx_lsp.cli.settings import Settings
+from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.model.module import Module
+from ptx_lsp.syntax.document import Document
 from tests.cli.conftest import BAD, GOOD, Lint
 
 COMMAND = [sys.executable, "-m", "ptx_lsp"]
@@ -158,3 +164,25 @@ def test_workers_of_a_whole_run_are_not_terminated(
     good.with_name("other.ptx").write_bytes(good.read_bytes() + b"// other\n")
     done = lint("--no-cache", "--jobs", "2", good, good.with_name("other.ptx"))
     assert (done.status, terminated) == (0, [])
+
+
+def test_the_memory_of_a_file_is_freed_without_the_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules: list[ref[Module]] = []
+
+    class Recorded(Module):
+        def __init__(self, document: Document, previous: Module | None, target: Target | None) -> None:
+            super().__init__(document, previous, target)
+            modules.append(ref(self))
+
+    one = Input("one.ptx", BAD.encode())
+    settings = Settings(config.effective(config.DEFAULT, None), ("sm_80", "sm_90"), kernels=True)
+    checking.check(one, settings)  # the first file makes cycles of what it imports
+    monkeypatch.setattr(checking, "Module", Recorded)
+    gc.disable()
+    try:
+        report = checking.check(one, settings)
+        left = [one() for one in modules]
+    finally:
+        gc.enable()
+    assert report.diagnostics
+    assert left == [None, None]

@@ -41,13 +41,15 @@ class Judged(NamedTuple):
     """
 
 
-def check(one: Input, settings: Settings) -> FileReport:
-    """The report of one input. Never raises an Exception: the report contains any failure."""
+def check(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
+    """The report of one input. Never raises an Exception: the report contains any failure. If `is_last`, the
+    memory of the module is left to the end of the process or to the garbage collector.
+    """
     with collected_failures() as failures, _uninterrupted():
         try:
             source = Source(read(one))
             if settings.language is None:
-                report = _check(one.path, source, settings)
+                report = _check(one.path, source, settings, is_last)
             elif settings.requires:
                 raise InputError("--requires supports PTX files only")
             else:
@@ -86,7 +88,7 @@ def located(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text}{where}"
 
 
-def _check(path: str, source: Source, settings: Settings) -> FileReport:
+def _check(path: str, source: Source, settings: Settings, is_last: bool) -> FileReport:
     document = Document.read(source)
     fixed: tuple[str, ...] = ()
     if settings.fix:
@@ -95,9 +97,11 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
     comments = Suppressions(source)
     wanted = tuple(parse_target(name) for name in settings.targets) or (None,)
     judged: list[Judged] = []
+    modules: list[Module] = []
     module, linting = None, None
     for number, target in enumerate(wanted, 1):
         module = Module(document, module, target)
+        modules.append(module)
         linting = LintSession(module, settings.rules.awake(module), linting)
         judged.append(_judge(linting, target, settings, comments, number == len(wanted)))
         settings = settings._replace(details=False)  # they are the same for every target
@@ -105,7 +109,7 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
     found = merged([one.found for one in judged], settings.targets)
     found = _with_unused(found, comments, settings.rules, module)
     add_fingerprints(found)
-    return FileReport(
+    report = FileReport(
         path,
         str(module.version) if module.version else None,
         settings.targets[0] if len(settings.targets) == 1 else own_target(module),
@@ -117,6 +121,10 @@ def _check(path: str, source: Source, settings: Settings) -> FileReport:
         fixed=fixed,
         text=source.data if fixed else None,
     )
+    if not is_last:
+        for module in modules:
+            module.dispose(module)
+    return report
 
 
 def _needed(module: Module) -> Needed:

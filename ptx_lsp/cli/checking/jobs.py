@@ -33,6 +33,8 @@ _PARTS = 12
 """Parts of the work for each worker: few, as each has a cost, and enough to end at about the same time."""
 _LARGEST_PART = 1 << 19
 """Bytes; of many files, results come earlier in smaller parts."""
+_MUCH_GARBAGE = 200_000
+"""Objects since the last collection."""
 LONG = 4 << 20
 """Bytes from which on progress is shown; about some seconds."""
 
@@ -81,13 +83,13 @@ def check_all(
         kept.prune()
 
 
-def check(one: Input, settings: Settings) -> FileReport:
+def check(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
     """The report of one input. The imports are slow, so they are deferred: a fully cached run does not need
     them.
     """
     from ptx_lsp.cli.checking.check import check
 
-    return check(one, settings)
+    return check(one, settings, is_last)
 
 
 def _process_count(inputs: Sequence[Input], jobs: int | None) -> int:
@@ -154,15 +156,14 @@ def _keep(kept: Cache, task: Task, found: FileReport) -> None:
 _Known: TypeAlias = "Callable[[Task], FileReport | None]"
 
 
-def _here(tasks: Iterable[Task], known: _Known) -> Generator[FileReport]:
-    is_first = True
+def _here(tasks: Sequence[Task], known: _Known) -> Generator[FileReport]:
     for task in tasks:
         found = known(task)
         if found is None:
-            if not is_first and not gc.isenabled():
-                gc.collect(1)  # the garbage of the file before
-            is_first = False
-            found = check(task.one, task.settings)
+            if not gc.isenabled() and gc.get_count()[0] > _MUCH_GARBAGE:
+                gc.collect(1)  # most objects are freed without, with the module of their file
+            is_last = task is tasks[-1] and not gc.isenabled()
+            found = check(task.one, task.settings, is_last)
         yield found
 
 
