@@ -28,7 +28,7 @@ Holds: TypeAlias = Callable[[str, Moment], Lanes]
 """The lanes of a moment for which a condition is true."""
 
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
-_COUNT = re.compile(r"\s*(==|=|>=|>|<=|<|%)?\s*(\d+)\s*$")
+_COUNT = re.compile(r"\s*(==|=|>=|>|<=|<|%)?\s*(\d{1,18})\s*$")
 _HELD: dict[str, Callable[[int, int], bool]] = {
     "": lambda hits, count: hits >= count, "==": lambda hits, count: hits == count,
     "=": lambda hits, count: hits == count, ">=": lambda hits, count: hits >= count,
@@ -269,17 +269,23 @@ def _first_overlapping(one: DataBreakpoint, wave: Wave, access: MemoryEvent) -> 
     place = one.place
     assert place is not None
     offsets = access.offsets.astype(np.int64)
+    size = one.size
     if access.buffer is not None:
+        if place.space not in ("global", "const"):
+            return None
         first = place.address - access.buffer.base
-        is_here = place.space in ("global", "const")
     elif access.space.removeprefix(".") != place.space:
         return None
     elif place.space == "param":
-        first, is_here = place.address, True
+        first = place.address
     else:
-        first, is_here = place.address + _row_start(place, wave), True
-    found = np.flatnonzero((offsets < first + one.size) & (offsets + access.size > first))
-    return int(access.lanes[found[0]]) if is_here and found.size else None
+        row = _row(place, wave)
+        if row is None:
+            return None
+        start, length = row
+        first, size = start + place.address, min(size, length - place.address)
+    found = np.flatnonzero((offsets < first + size) & (offsets + access.size > first))
+    return int(access.lanes[found[0]]) if found.size and size > 0 else None
 
 
 def _thread_text(wave: Wave, flat: int) -> str:
@@ -292,11 +298,13 @@ def _index(flat: int, sizes: Dimensions) -> str:
     return ",".join(map(str, index(flat, sizes)))
 
 
-def _row_start(place: Reference, wave: Wave) -> int:
-    """Where, in the memory of all blocks or lanes of a wave, that of the owner begins."""
+def _row(place: Reference, wave: Wave) -> tuple[int, int] | None:
+    """Where, in the memory of all blocks or lanes of a wave, that of the owner begins, and its size; None if
+    the wave does not have the owner.
+    """
     row = row_of(wave, place.owner.block)
-    if row is None:
-        return -(1 << 62)
+    if row is None or place.owner.thread >= wave.shape[1]:
+        return None
     if place.space == "shared":
-        return row * wave.shared.shape[1]
-    return (row * wave.shape[1] + place.owner.thread) * wave.local.shape[1]
+        return row * wave.shared.shape[1], wave.shared.shape[1]
+    return (row * wave.shape[1] + place.owner.thread) * wave.local.shape[1], wave.local.shape[1]

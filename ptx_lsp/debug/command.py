@@ -32,9 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         _serve_tcp(given.host, given.port)
-    except OSError as error:
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         where = f"{given.host}:{given.port}"
-        print(f"ptx-dap: error: cannot listen on {where}: {error.strerror}", file=sys.stderr)
+        print(f"ptx-dap: error: cannot listen on {where}: {why}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 0

@@ -76,8 +76,13 @@ _UNARY: dict[str, Callable[..., Column]] = {
 
 def evaluated(text: str, lookup: Lookup) -> Column:
     """The value of an expression. Raises ExpressionError if it is none, or has none."""
+    return valued(parse(text), lookup)
+
+
+def valued(node: Node, lookup: Lookup) -> Column:
+    """The value of an expression that was parsed. Raises ExpressionError if it has none."""
     try:
-        return parse(text)(lookup)
+        return node(lookup)
     except RecursionError:
         raise ExpressionError("the expression is too long") from None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import cast
+from zipfile import BadZipFile
 
 from ptx_lsp.containers.registry import split_address
 from ptx_lsp.debug.goals import Goal, Stop
@@ -172,7 +173,10 @@ class Program:
         import numpy as np
 
         folder = self.folder if self.settings.folder is None else self.settings.folder
-        found: object = np.load(folder / name, allow_pickle=False)
+        try:
+            found: object = np.load(folder / name, allow_pickle=False)
+        except (ValueError, EOFError, BadZipFile) as error:
+            raise SpecError(f"`{name}` is not a .npy or .npz file of numbers") from error
         if not isinstance(found, np.ndarray):
             raise SpecError(f"`@{name}` is not a single array")
         return cast(Array, found)

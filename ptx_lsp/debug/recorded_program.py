@@ -21,6 +21,8 @@ from ptx_lsp.executor.recording.recorded_launch import RecordedLaunch
 from ptx_lsp.model.module import Module
 
 Print = Callable[[str], None]
+_MOST_UTF8 = 4
+"""Bytes of a character."""
 
 
 def recorded_program(path: Path, *, check: bool = False) -> RecordedProgram:
@@ -50,8 +52,12 @@ def program_of(one: RecordedLaunch, *, check: bool = False) -> RecordedProgram:
 
 
 def _has(path: Path, text: str) -> bool:
-    """Whether the text of a file is this one, so that the file can be shown."""
+    """Whether the text of a file is this one, so that the file can be shown. A recording may name any path:
+    what is no file, such as a device, or has another size is not read.
+    """
     try:
+        if not path.is_file() or not len(text) - 1 <= path.stat().st_size <= _MOST_UTF8 * len(text):
+            return False
         return path.read_text(encoding="utf-8", errors="replace").rstrip("\n") == text.rstrip("\n")
     except (OSError, ValueError):
         return False

@@ -14,6 +14,7 @@ from ptx_lsp.debug.expressions import (
     ExpressionError,
     Target,
     evaluated,
+    valued,
     whole_numbers,
 )
 from ptx_lsp.debug.goals import Moment, Stop
@@ -94,7 +95,7 @@ class View:
         """
         assert one.address is not None
         lookup = LaneValues(self, wave, lane, frame)
-        found = one.address(lookup)
+        found = valued(one.address, lookup)
         if found.ndim > 1 or found.dtype.kind not in "iu":
             raise ExpressionError("an address must be a whole number")
         place = self.place(one.space, int(found[0]), lane_at(wave, int(lane[0])))

@@ -21,12 +21,14 @@ def program(given: Arguments) -> Program:
     """The program of a launch request; what it leaves out is in a launch file or a launch comment. Raises
     RequestError.
     """
-    if given.text("recording"):
-        return recorded_program(Path(given.text("recording")).expanduser(), check=given.flag("check"))
+    recording = _path(given.text("recording"))
+    if recording is not None:
+        return recorded_program(recording, check=given.flag("check"))
     file = _launch_file(given)
     name = given.text("program") or (str(file.file) if file is not None and file.file else "")
-    if name and "\0" not in name and is_recording(Path(name).expanduser()):
-        return recorded_program(Path(name).expanduser(), check=given.flag("check"))
+    path = _path(name)
+    if path is not None and is_recording(path):
+        return recorded_program(path, check=given.flag("check"))
     text = program_text(name, given.text("entry") or (file.entry if file is not None else None) or "")
     path, module = text.address, text.module
     known = _of_comment(given, path, module) if file is None else _of_file(file, given, path, module)
@@ -34,10 +36,21 @@ def program(given: Arguments) -> Program:
     return Program(path, module, _settings(given, known), held=held)
 
 
-def _launch_file(given: Arguments) -> LaunchFile | None:
-    path = given.text("launchFile")
+def _path(text: str) -> Path | None:
+    """The path that a text is; None if it is empty. Raises RequestError if it cannot be one."""
     try:
-        return read_launch_file(Path(path).expanduser().resolve()) if path else None
+        if "\0" in text:
+            raise ValueError("embedded null byte")
+        text.encode()
+        return Path(text).expanduser() if text else None
+    except (ValueError, RuntimeError) as error:  # RuntimeError: an unknown home folder
+        raise RequestError(f"cannot read `{text}`: {error}") from None
+
+
+def _launch_file(given: Arguments) -> LaunchFile | None:
+    path = _path(given.text("launchFile"))
+    try:
+        return None if path is None else read_launch_file(path.resolve())
     except (OSError, SpecError) as error:
         raise RequestError(str(error)) from None
 
@@ -77,6 +90,8 @@ def _settings(given: Arguments, known: Settings) -> Settings:
     for key in ("grid", "block", "cluster"):
         if given.has(key) and not given.sizes(key):
             raise RequestError(f"`{key}` must be a number, or a list of up to three")
+    if given.number("shared") < 0:
+        raise RequestError("`shared` must not be negative")
     if len(given.texts("args")) != len(given.each("args")):
         raise RequestError("`args` must be a list of texts such as `u32:7`")
     found = replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TypeAlias, cast
@@ -12,6 +13,7 @@ Object: TypeAlias = "dict[str, Json]"
 
 _MOST_BYTES = 1 << 26
 _MOST_NUMBER = 1 << 63
+_LENGTH = re.compile(rb"\d{1,18}")
 
 
 class ProtocolError(Exception):
@@ -56,11 +58,11 @@ class Arguments:
         return [one for one in self._list(key) if isinstance(one, str)]
 
     def sizes(self, key: str) -> tuple[int, ...]:
-        """A number, or a list of up to three; empty if it is missing."""
+        """A number, or a list of up to three; empty for all else."""
         found = self._given.get(key)
         numbers = cast("list[object]", found) if isinstance(found, list) else [found]
         sizes = [one for one in numbers if isinstance(one, int) and not isinstance(one, bool)]
-        return tuple(sizes[:3]) if len(sizes) == len(numbers) else ()
+        return tuple(sizes) if len(sizes) == len(numbers) <= 3 else ()
 
     def has(self, key: str) -> bool:
         return key in self._given
@@ -88,7 +90,7 @@ class Channel:
         length = -1
         for line in head.split(b"\r\n"):
             name, _, value = line.partition(b":")
-            if name.strip().lower() == b"content-length" and value.strip().isdigit():
+            if name.strip().lower() == b"content-length" and _LENGTH.fullmatch(value.strip()):
                 length = int(value)
         if not 0 <= length <= _MOST_BYTES:
             raise ProtocolError("a message without a valid Content-Length")
