@@ -41,6 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_program(options)
     try:
+        if options.debug:
+            from ptx_lsp.cli.launching.debugger import debug
+
+            return debug(options)
         from ptx_lsp.cli.launching.recorded import debug_error, recorder_of, replay
 
         status = replay(options)

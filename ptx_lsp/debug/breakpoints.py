@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.goals import Goal, Hit, Moment
 from ptx_lsp.debug.groups import Lane, lane_at, row_of
 from ptx_lsp.debug.memory import Reference
+from ptx_lsp.executor.arithmetic.program import Array
 from ptx_lsp.executor.machine.control import Block
 from ptx_lsp.executor.machine.errors import Finding
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
@@ -62,12 +63,13 @@ class Breakpoint:
         return _HELD[found[1] or ""](count, int(found[2]))
 
 
-def starts_of(blocks: tuple[Block, ...]) -> frozenset[int]:
-    """The first step of each instruction."""
+def starts_of(blocks: tuple[Block, ...], lines: Container[int]) -> frozenset[int]:
+    """The first step of each instruction, if it is on one of some lines: functions begin and end with others.
+    """
     found: dict[tuple[int, int], int] = {}
     for block in blocks:
         for step in block.steps:
-            if step.source is not None:
+            if step.source is not None and step.line in lines:
                 found.setdefault((id(step.source.node), id(step.source.operands)), id(step))
     return frozenset(found.values())
 
@@ -118,7 +120,7 @@ class Breakpoints(Goal):
     lines: dict[int, list[LineBreakpoint]] = field(default_factory=dict[int, list[LineBreakpoint]])
     data: list[DataBreakpoint] = field(default_factory=list[DataBreakpoint])
     _accessed: list[_WatchedAccess] = field(default_factory=list["_WatchedAccess"])
-    _kept: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    _kept: dict[int, Array] = field(default_factory=dict[int, Array])
 
     starts: frozenset[int] = frozenset()
     """The steps (their ids) with which instructions begin; calls have several."""
@@ -172,15 +174,10 @@ class Breakpoints(Goal):
     def reached(self, moment: Moment) -> Hit | None:
         if self.is_off:
             return None
-        if self.data or self._accessed:
-            found = self._data(moment)
-            if found is not None:
-                return found
-        if is_breakpoint(moment.step) and (moment.active is None or moment.active.any()):
+        found = self._data(moment) if self.data or self._accessed else None
+        if found is None and is_breakpoint(moment.step) and (moment.active is None or moment.active.any()):
             return Hit("breakpoint", "the kernel executes `brkpt`")
-        here = self.lines.get(moment.step.line)
-        if here is None or id(moment.step) not in self.starts:
-            return None
+        here = self.lines.get(moment.step.line, ()) if id(moment.step) in self.starts else ()
         hit: list[int] = []
         lane: int | None = None
         for one in here:
@@ -188,6 +185,8 @@ class Breakpoints(Goal):
             if lanes is not None and self._is_hit(one, moment):
                 hit.append(one.number)
                 lane = int(lanes[0]) if lanes.size and lane is None else lane
+        if found is not None:
+            return replace(found, hits=(*found.hits, *hit))
         return Hit("breakpoint", hits=tuple(hit), lane=lane) if hit else None
 
     def ignores(self, finding: Finding) -> bool:
@@ -200,7 +199,7 @@ class Breakpoints(Goal):
             lane = _first_overlapping(one, moment.wave, access)
             if lane is not None:
                 thread = _thread_text(moment.wave, lane)
-                text = f"line {moment.step.line}: {moment.step.text}, by {thread}"
+                text = f"line {moment.step.line}: {moment.step.text.rstrip(';')}, by {thread}"
                 self._accessed.append(_WatchedAccess(one, text, moment.wave, lane))
 
     def _lanes(self, one: Breakpoint, moment: Moment) -> Lanes | None:
@@ -252,9 +251,11 @@ class Breakpoints(Goal):
             row = row_of(wave, lane.block)
             if row is not None:
                 first = lane.thread // WARP_SIZE * WARP_SIZE
-                now = wave.broadcast(wave.registers[number])[row, first : first + WARP_SIZE].tobytes()
-                if self._kept.get(one.number, now) != now:
-                    changed.append(_WatchedAccess(one, "a watched register has changed", wave))
+                now = wave.broadcast(wave.registers[number])[row, first : first + WARP_SIZE].copy()
+                lanes = np.flatnonzero(self._kept.get(one.number, now) != now)
+                if lanes.size:
+                    flat = row * wave.shape[1] + first + int(lanes[0])
+                    changed.append(_WatchedAccess(one, "a watched register has changed", wave, flat))
                 self._kept[one.number] = now
         return changed
 

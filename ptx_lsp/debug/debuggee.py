@@ -7,11 +7,13 @@ from typing import TypeAlias
 
 from ptx_lsp.debug.breakpoints import Breakpoints, Lanes, starts_of
 from ptx_lsp.debug.goals import Goal, Moment, Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at
+from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at, number_at
+from ptx_lsp.debug.problems import finding_of
 from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import OutdatedError, RequestError
 from ptx_lsp.debug.view import View, holds, value_at
+from ptx_lsp.executor.machine.errors import Finding
 from ptx_lsp.executor.scheduling.stepping import is_breakpoint
 
 Run: TypeAlias = Callable[[Recording], Stop]
@@ -67,7 +69,7 @@ class Debuggee:
         made = program or self.loaded
         recording = Recording(lambda observer: made.prepared(observer, self.from_kernel), made.settings.seed)
         self.program, self.recording = made, recording
-        self.breakpoints.starts = starts_of(recording.launch.blocks)
+        self.breakpoints.starts = starts_of(recording.launch.blocks, made.by_line)
         steps = (step for block in recording.launch.blocks for step in block.steps)
         self.breakpoints.is_written = any(map(is_breakpoint, steps))
         self.view = View(recording.launch, None, recording.stop)
@@ -80,6 +82,22 @@ class Debuggee:
         """Lets the kernel run to where the session begins: to a goal, or in a recording to its error."""
         made = self.loaded
         return lambda recording: made.begin(recording, goal, self.print)
+
+    def end(self) -> None:
+        """Ends the run."""
+        raise NotImplementedError
+
+    def quit(self) -> None:
+        """The user ends the session."""
+
+    def focus_changed(self) -> None:
+        """The user has put another thread in focus."""
+
+    def values_changed(self) -> None:
+        """The user has changed registers or memory."""
+
+    def breakpoint_changed(self, reason: str, number: int, path: str, line: int | None) -> None:
+        """The user has set (`new`), changed (`changed`) or removed (`removed`) a breakpoint at a line."""
 
     def print(self, text: str, category: str = "console") -> None:
         """Shows a text to the user: one of the `stdout` of the kernel, or of the debugger."""
@@ -110,6 +128,18 @@ class Debuggee:
             self.focus = lane_at(moment.wave, stop.lane)
         elif not self._is_among(self.view, moment):
             self.focus = first_lane(moment)
+        if stop.problem is not None:
+            self._focus_on(self.view, finding_of(stop.problem))
+
+    def _focus_on(self, view: View, finding: Finding) -> None:
+        """Puts a thread that a finding concerns in focus."""
+        shape = view.launch.shape
+        lanes = [
+            Lane(number_at(one.block, shape.grid), number_at(one.thread, shape.block))
+            for one in finding.lanes
+        ]
+        if self.focus not in lanes:
+            self.focus = next((one for one in lanes if view.group_of(one) is not None), self.focus)
 
     def _is_among(self, view: View, moment: Moment) -> bool:
         """Whether the thread in focus is about to execute the instruction of a moment."""

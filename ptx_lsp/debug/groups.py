@@ -16,7 +16,7 @@ from ptx_lsp.debug.goals import Moment
 from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.executor.decoding.call_stack import CallStack
 from ptx_lsp.executor.machine.control import Block, Provenance, Step
-from ptx_lsp.executor.machine.launch_config import WARP_SIZE, index
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.machine import Machine
 from ptx_lsp.executor.scheduling.scheduler import Position
@@ -157,6 +157,12 @@ def first_lane(moment: Moment) -> Lane:
     """The first thread that has reached an instruction."""
     lanes = np.flatnonzero(moment.wave.full_mask(moment.arrived))
     return lane_at(moment.wave, int(lanes[0]) if lanes.size else 0)
+
+
+def number_at(index: Dimensions, sizes: Dimensions) -> int:
+    """The number of a block in a grid, or of a thread in a block."""
+    x, y, z = index
+    return (z * sizes[1] + y) * sizes[0] + x
 
 
 def lane_at(wave: Wave, flat: int) -> Lane:

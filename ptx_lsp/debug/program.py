@@ -91,6 +91,11 @@ class Program:
         texts = [one.module.document.source.text for one in (self, other)]
         return self.path == other.path and texts[0] == texts[1]
 
+    @property
+    def kernel(self) -> Function:
+        """The kernel that is launched. Raises RequestError if it does not exist."""
+        return kernel(self.module, self.settings.entry)
+
     def prepared(self, observer: Observer | None, console: Callable[[str], None]) -> PreparedLaunch:
         """The launch. Raises RequestError if it is impossible."""
         settings = self.settings

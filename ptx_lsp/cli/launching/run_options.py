@@ -58,6 +58,7 @@ class Options(argparse.Namespace):
     ptxas: str | None
     seed: int | None
     seeds: int | None
+    debug: bool
     jobs: int | None
     limit: int | None
     seconds: float | None
@@ -105,6 +106,7 @@ def parser() -> CommandParser:
     )
     _add_launch(parser)
     _add_results(parser)
+    _add_debugger(parser)
     _add_program(parser)
     return parser
 
@@ -233,6 +235,15 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("text", "json"), default="text", help="output format"
     )
     group.add_argument("--quiet", "-q", action="store_true", help="omit the progress bar")
+
+
+def _add_debugger(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("debugger")
+    group.add_argument(
+        "--debug", action="store_true",
+        help="debug the kernel with the commands of cuda-gdb, from the terminal or from standard input; "
+        "completion and history need prompt_toolkit (`pip install 'ptx-lsp[debug]'`)",
+    )
 
 
 def _add_program(parser: argparse.ArgumentParser) -> None:

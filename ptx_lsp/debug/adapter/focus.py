@@ -15,7 +15,7 @@ from ptx_lsp.debug import values
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.expressions import ExpressionError
-from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.debug.groups import Frame, Group, Lane, number_at
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 
@@ -57,7 +57,7 @@ def _flat(what: str, given: tuple[int, ...], sizes: Dimensions) -> int:
     x, y, z = (*given, 0, 0, 0)[:3]
     if not given or not (0 <= x < sizes[0] and 0 <= y < sizes[1] and 0 <= z < sizes[2]):
         raise RequestError(f"there is no {what} {','.join(map(str, given)) or 'with this number'}")
-    return (z * sizes[1] + y) * sizes[0] + x
+    return number_at((x, y, z), sizes)
 
 
 def warp_watch(session: Session, given: Arguments) -> Json:

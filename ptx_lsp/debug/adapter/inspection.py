@@ -11,6 +11,7 @@ from ptx_lsp.debug.adapter.movement import chosen
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.adapter.sources import ptx_source, source_beside
 from ptx_lsp.debug.changes import assign, set_register
+from ptx_lsp.debug.console.interpreter import WORD
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group
 from ptx_lsp.debug.memory import Reference
@@ -240,6 +241,10 @@ def _variable(name: str, text: str, type: str) -> Object:
 
 
 def evaluate(session: Session, given: Arguments) -> Json:
+    if given.text("context") == "repl":
+        output = session.carry_out(given.text("expression"), given)
+        if output is not None:
+            return {"result": output, "variablesReference": 0}
     view = session.stopped
     group, frame = session.chosen_frame(given)
     text = given.text("expression").strip()
@@ -261,23 +266,18 @@ def evaluate(session: Session, given: Arguments) -> Json:
 
 
 def completions(session: Session, given: Arguments) -> Json:
-    view = session.stopped
-    group = view.group_of(session.focus)
-    if group is None:
-        return {"targets": []}
-    names = [one.name for one in values.registers(view.frames(group)[0])]
-    names += [*values.SPECIAL, *(one.name for one in view.launch.placed)]
     text = given.text("text")[: max(0, given.number("column") - session.first_line)]
-    start = len(text.rstrip(_WORD))
-    typed = text[start:]
+    start = len(text.rstrip(WORD))
+    names = session.interpreter.completions(text)
+    if not session.interpreter.is_command(text[:start]):
+        names += [one for one in session.interpreter.symbols() if one.startswith(text[start:])]
     return {
         "targets": [
-            {"label": name, "start": start, "length": len(typed)} for name in names if name.startswith(typed)
+            {"label": name, "start": start, "length": len(text) - start} for name in dict.fromkeys(names)
         ]
     }
 
 
-_WORD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$%."
 _FEW = 4
 _SHOWN_BYTES = 16
 

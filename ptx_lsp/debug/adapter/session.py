@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from threading import RLock, Thread
 from typing import TypeAlias
 
@@ -20,6 +21,9 @@ from ptx_lsp.debug.adapter.messages import (
     ProtocolError,
 )
 from ptx_lsp.debug.adapter.references import References
+from ptx_lsp.debug.console.console import Console
+from ptx_lsp.debug.console.interpreter import Interpreter
+from ptx_lsp.debug.console.report import report
 from ptx_lsp.debug.debuggee import Debuggee, Run
 from ptx_lsp.debug.goals import Stop
 from ptx_lsp.debug.groups import Frame, Group, Lane
@@ -46,6 +50,8 @@ class Session(Debuggee):
         """The registers that can be watched, by their names for the client."""
         self.launch_arguments = Arguments(None)
         self.stops_on_entry = self.is_hex = self.is_over = False
+        self.console = Console(self)
+        self.interpreter = Interpreter(self.console)
         self.first_line = 1
         """The number that the client gives to the first line."""
         self.tells_invalidated = False
@@ -95,6 +101,8 @@ class Session(Debuggee):
         self.view = None
         self.references.clear()
         recording.unpause()
+        if self.console.is_moving:
+            self.afterwards(self._continued)
 
         def start() -> None:
             self._runner = Thread(target=self._run, args=(recording, go), daemon=True)
@@ -110,6 +118,10 @@ class Session(Debuggee):
         """Reports to the client that the run has stopped."""
         super().stands(stop)
         self.references.clear()
+        if not self.console.is_moving:
+            self.console.write = _unheard
+        report(self.console, stop)
+        self.console.write = self.print
         if stop.reason == "end":
             found = stop.problem or (self.recording is not None and self.recording.findings)
             self.channel.event("exited", {"exitCode": int(bool(found))})
@@ -128,8 +140,43 @@ class Session(Debuggee):
             body["hitBreakpointIds"] = list(stop.hits)
         self.channel.event("stopped", body)
 
+    def carry_out(self, line: str, given: Arguments) -> str | None:
+        """Carries out a line of the debug console, for the frame that is chosen; the output. None for an
+        expression. Raises RequestError.
+        """
+        if not self.interpreter.is_command(line):
+            return None
+        if given.has("frameId") and self.view is not None:
+            group, frame = self.references.framed(given.number("frameId"))
+            if self.view.group_of(self.focus) is not group:
+                self.focus = group.first
+            self.console.level = self.view.frames(group).index(frame)
+        said: list[str] = []
+        self.console.write = said.append
+        try:
+            self.interpreter.execute(line)
+        except RequestError as error:
+            raise RequestError("".join((*said, str(error)))) from None
+        finally:
+            self.console.write = self.print
+        return "".join(said).rstrip("\n")
+
+    def quit(self) -> None:
+        self.end()
+        self.view = None
+        self.afterwards(lambda: self.channel.event("terminated"))
+
+    def focus_changed(self) -> None:
+        group = self.stopped.group_of(self.focus)
+        number = 1 if group is None else group.number
+        body: Object = {
+            "reason": "focus", "description": "Paused, with another thread in focus", "threadId": number,
+            "allThreadsStopped": True,
+        }
+        self.afterwards(self._continued)  # or clients take the stop for one of another thread
+        self.afterwards(lambda: self.channel.event("stopped", body))
+
     def values_changed(self) -> None:
-        """The user has changed registers or memory."""
         if self.tells_invalidated:
             self.afterwards(lambda: self.channel.event("invalidated", {"areas": ["variables"]}))
 
@@ -146,6 +193,12 @@ class Session(Debuggee):
                 self.channel.event("thread", {"reason": reason, "threadId": one})
         self._threads = set(groups)
 
+    def breakpoint_changed(self, reason: str, number: int, path: str, line: int | None) -> None:
+        found: Object = {"id": number, "verified": True, "source": {"name": Path(path).name, "path": path}}
+        if line is not None:
+            found["line"] = line - 1 + self.first_line
+        self.afterwards(lambda: self.channel.event("breakpoint", {"reason": reason, "breakpoint": found}))
+
     def end(self) -> None:
         """Ends the run."""
         recording, self.recording = self.recording, None
@@ -157,6 +210,9 @@ class Session(Debuggee):
             Thread(target=_close, args=(recording, self._runner)).start()
 
     # -- inside ----------------------------------------------------------------------------------
+
+    def _continued(self) -> None:
+        self.channel.event("continued", {"threadId": 1, "allThreadsContinued": True})
 
     def _answer(self, message: Object) -> None:
         given = Arguments(message)
@@ -177,9 +233,12 @@ class Session(Debuggee):
             except Exception as error:  # a defect in one answer must not end the session
                 answer |= self._failed(f"internal error: {error!r}")
             self.channel.send(answer)
-            following, self._follow_up = self._follow_up, []
-            for do in following:
-                do()
+            self._follow()
+
+    def _follow(self) -> None:
+        following, self._follow_up = self._follow_up, []
+        for do in following:
+            do()
 
     def _failed(self, text: str, *, is_shown: bool = True) -> Object:
         self._follow_up.clear()
@@ -196,6 +255,11 @@ class Session(Debuggee):
         with self._lock:
             if self.recording is recording:
                 self.stands(stop)
+                self._follow()
+
+
+def _unheard(text: str) -> None:
+    """Prints nothing."""
 
 
 def _close(recording: Recording, runner: Thread | None) -> None:

@@ -35,7 +35,10 @@ def set_breakpoints(session: Session, given: Arguments) -> Json:
             return lines, shown, "" if lines else _NOWHERE
         return lines, shown, f"`{Path(path).name}` is not a source of `{made.path.name}`"
 
-    return _set(session, path_of(session.loaded, source), given, places)
+    path = path_of(session.loaded, source)
+    lines = {one.number("line") + 1 - session.first_line for one in given.each("breakpoints")}
+    session.console.points.release(path, lines)
+    return _set(session, path, given, places)
 
 
 def set_function_breakpoints(session: Session, given: Arguments) -> Json:

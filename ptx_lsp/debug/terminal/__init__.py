@@ -1,0 +1,1 @@
+"""The debugger at a terminal, and with commands from a pipe."""
