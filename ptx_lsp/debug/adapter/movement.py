@@ -24,7 +24,7 @@ def _step(kind: StepKind) -> Handler:
     def step(session: Session, given: Arguments) -> Json:
         goal = _step_goal(session, given, kind)
         goal.is_due = not chosen(session, given).was_reached
-        session.run(lambda recording: recording.go_on(Several((goal, session.breakpoints))))
+        session.run(lambda recording: recording.go_on(Several((session.breakpoints, goal))))
         return None
 
     return step

@@ -57,10 +57,13 @@ def _short(rows: Sequence[Row]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for row in rows:
         if len(set(row.values)) <= 1:
-            found.append((row.name, row.error or f"{row.values[0]} in all lanes"))
+            found.append((row.name, row.error or f"{_UNSET.get(row.values[0], row.values[0])} in all lanes"))
         elif _is_mask(row):
             found.append((row.name, mask_text([value == "true" for value in row.values])))
     return found
+
+
+_UNSET = {"-": "unset"}
 
 
 def _is_mask(row: Row) -> bool:
