@@ -178,14 +178,25 @@ def pytest_enter_pdb(config: pytest.Config, pdb: pdb.Pdb) -> None:
         return
     kept, problem = keeper.kept, keeper.kept.outcome.problem
     found = f"{problem.kind} at line {problem.line}" if problem is not None else "no error"
-    pdb.message(f"kernel `{kept.entry}` of {kept.path}: {found}; `ptx FILE` records its launch")
+    words = "`ptx` debugs its launch, `ptx FILE` records it"
+    pdb.message(f"kernel `{kept.entry}` of {kept.path}: {found}; {words}")
 
-    def record(text: str) -> None:
-        """Records the launch of the kernel."""
-        file = text.strip() or kept.entry
+    def debug(text: str) -> None:
+        """Debugs the launch of the kernel, or records it in a file."""
+        file = text.strip()
+        if not file:
+            from ptx_lsp.debug.recorded_program import program_of
+            from ptx_lsp.debug.request_error import RequestError
+            from ptx_lsp.debug.terminal.session import serve
+
+            try:
+                serve(program_of(kept), pdb.message, "run")
+            except RequestError as error:
+                pdb.error(str(error))
+            return
         pdb.message(_written(keeper, Path(file if file.endswith(_SUFFIX) else f"{file}{_SUFFIX}")))
 
-    vars(pdb)["do_ptx"] = record
+    vars(pdb)["do_ptx"] = debug
 
 
 _SUFFIX = ".ptxrec"
@@ -212,7 +223,7 @@ def _written(keeper: LaunchKeeper, file: Path) -> str:
         write_recording(keeper.kept, file)
     except (OSError, RecordingError) as error:
         return f"the launch of `{keeper.kept.entry}` cannot be recorded: {error}"
-    return f"the launch of `{keeper.kept.entry}` is recorded in {file}, which ptx-dap opens at the error"
+    return f"the launch of `{keeper.kept.entry}` is recorded: `ptx-run --debug {file}` opens it at the error"
 
 
 def _text(path: Path) -> str:

@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from ptx_lsp.cli.launching.debugger import debug
 
             return debug(options)
-        from ptx_lsp.cli.launching.recorded import debug_error, recorder_of, replay
+        from ptx_lsp.cli.launching.recorded import recorder_of, replay
 
         status = replay(options)
         if status is not None:
@@ -54,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         launched = [_launched(one, options, recorder) for one in requests(options)]
         _report(launched, options)
         if options.debug_on_finding and recorder is not None:
+            from ptx_lsp.cli.launching.debug_on_finding import debug_error
+
             debug_error(recorder.kept, options)
     except (SpecError, RecordingError, OSError) as error:
         from ptx_lsp.lint.results.style import printable

@@ -130,7 +130,7 @@ def test_failures_are_recorded_on_demand(tmp_path: Path) -> None:
     kinds = {name: one.kind if one is not None else "" for name, one in problems.items()}
     assert list(dict(sorted(kinds.items())).values()) == ["out-of-bounds", "race", ""]
     for name in files:
-        assert f"recorded in {tmp_path / 'kept' / name}" in output
+        assert f"is recorded: `ptx-run --debug {tmp_path / 'kept' / name}`" in output
     assert "the test has launched no kernel" in output
     assert "error[race]" in output
 
@@ -145,9 +145,11 @@ def test_nothing_is_written_by_default(tmp_path: Path) -> None:
 
 
 def test_pdb(tmp_path: Path) -> None:
-    output = _pytest(tmp_path, "--pdb", "-k", "fault", tests=FAILURES, typed="ptx here\nquit\n")
+    typed = "ptx here\nptx\nbacktrace\nquit\nquit\n"
+    output = _pytest(tmp_path, "--pdb", "-k", "fault", tests=FAILURES, typed=typed)
     assert "kernel `add` of" in output
-    assert "out-of-bounds at line 16; `ptx FILE` records its launch" in output
+    assert "out-of-bounds at line 16; `ptx` debugs its launch, `ptx FILE` records it" in output
+    assert re.search(r"\(ptx\) backtrace\n#0 .*add.*:16", output), output
     recorded = read_recording(tmp_path / "here.ptxrec")
     assert recorded.block == (32,)
     assert recorded.outcome.problem is not None

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ptx_lsp.cli.launching.recorded import recording_of
 from ptx_lsp.cli.launching.request import Request, requests
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.debug.program import Program, Settings
+from ptx_lsp.debug.recorded_program import program_of
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.terminal.session import serve
 from ptx_lsp.executor.launching.launch import LIMIT
 from ptx_lsp.executor.launching.specs import SpecError
+from ptx_lsp.executor.recording.recorded_launch import RecordedLaunch
 from ptx_lsp.lint.results.style import printable
 from ptx_lsp.model.module import Module
 
@@ -24,15 +27,28 @@ _OTHER_OPTIONS = {
 
 
 def debug(options: Options) -> int:
-    """Debugs a kernel. Returns 1 if it fails or has findings. Raises SpecError and OSError as a run does."""
+    """Debugs a kernel, or a recording from its error on. Returns 1 if it fails or has findings. Raises
+    SpecError, RecordingError and OSError as a run does.
+    """
     for option, name in _OTHER_OPTIONS.items():
         if getattr(options, name):
             raise SpecError(f"`{option}` cannot be combined with `--debug`")
+    recorded = recording_of(options)
+    if recorded is not None:
+        return debug_recorded(recorded, check=options.check)
     request, *others = requests(options)
     if others:
         _notice(f"debugging `{request.entry}` of line {request.line}; choose another kernel with --entry")
     try:
         return 0 if serve(_program(request, options), _notice) else 1
+    except RequestError as error:
+        raise SpecError(str(error)) from None
+
+
+def debug_recorded(recorded: RecordedLaunch, *, check: bool = False) -> int:
+    """Debugs a recorded launch from its error on. Raises SpecError."""
+    try:
+        return 0 if serve(program_of(recorded, check=check), _notice, "run") else 1
     except RequestError as error:
         raise SpecError(str(error)) from None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from zipfile import is_zipfile
 
-from ptx_lsp.cli.launching.recorded import debug_error
+from ptx_lsp.cli.launching.debug_on_finding import debug_error
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.cuda import LaunchReport, Settings, install, print_report
 from ptx_lsp.executor.launching.launch import LIMIT

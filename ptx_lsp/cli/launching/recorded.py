@@ -1,4 +1,4 @@
-"""Launches in files: `--record`, `--debug-on-finding`, and recordings that are run again."""
+"""Launches in files: `--record`, and recordings that are run again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from ptx_lsp.cli.launching.run_options import Options
 from ptx_lsp.executor.launching.finding_text import finding_lines
 from ptx_lsp.executor.launching.specs import SpecError
-from ptx_lsp.executor.recording.archive import SUFFIX, is_recording, read_recording, write_recording
+from ptx_lsp.executor.recording.archive import is_recording, read_recording
 from ptx_lsp.executor.recording.recorded_launch import RecordedLaunch
 from ptx_lsp.executor.recording.recorder import LaunchKeeper, RecordingFile, replayed
 from ptx_lsp.lint.results.style import at_line_start, printable
@@ -29,27 +29,25 @@ def recorder_of(options: Options) -> LaunchKeeper | None:
     return LaunchKeeper() if options.debug_on_finding else None
 
 
-def debug_error(recorded: RecordedLaunch | None, options: Options) -> None:
-    """Records a launch that went wrong, and says how to debug it. Raises OSError and RecordingError."""
-    if recorded is None or recorded.outcome.problem is None:
-        return
-    file = Path(options.record) if options.record is not None else _unused(recorded.entry)
-    if options.record is None:
-        write_recording(recorded, file)
-    text = f"`{recorded.entry}` is recorded in `{file}`, which ptx-dap opens at the error"
-    print(printable(f"ptx-run: {text}"), file=sys.stderr)
-
-
-def replay(options: Options) -> int | None:
-    """Runs the recording that the options name, and reports errors and whether the run differs from the
-    recorded one; None if they name none. Raises SpecError, RecordingError and OSError.
+def recording_of(options: Options) -> RecordedLaunch | None:
+    """The recording that the options name; None if they name none. Raises SpecError, RecordingError and
+    OSError.
     """
     if options.file is None or not is_recording(Path(options.file)):
         return None
     given = [option for option, name in _OF_A_LAUNCH.items() if getattr(options, name)]
     if given:
         raise SpecError(f"`{given[0]}` cannot be combined with a recording, which has its own launch")
-    recorded = read_recording(Path(options.file))
+    return read_recording(Path(options.file))
+
+
+def replay(options: Options) -> int | None:
+    """Runs the recording that the options name, and reports errors and whether the run differs from the
+    recorded one; None if they name none. Raises SpecError, RecordingError and OSError.
+    """
+    recorded = recording_of(options)
+    if recorded is None:
+        return None
     outcome = replayed(recorded)
     findings = outcome.findings or tuple(one for one in (outcome.error,) if one is not None)
     for finding in findings:
@@ -60,15 +58,3 @@ def replay(options: Options) -> int | None:
         text = f"the replay differs from the run that {recorded.producer} recorded: {difference}"
         print(printable(f"ptx-run: {text}"), file=sys.stderr)
     return int(bool(difference) or outcome.problem is not None)
-
-
-def _unused(entry: str) -> Path:
-    """A name in the current folder that no file has."""
-    name = "".join(one if one.isalnum() or one in "_$" else "-" for one in entry)[:_MOST_LETTERS]
-    file, number = Path(f"{name}{SUFFIX}"), 2
-    while file.exists():
-        file, number = Path(f"{name}-{number}{SUFFIX}"), number + 1
-    return file
-
-
-_MOST_LETTERS = 60

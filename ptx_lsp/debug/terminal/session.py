@@ -80,16 +80,24 @@ class Session:
         return stopped_text(self.console) if self.debuggee.view is not None else ""
 
 
-def serve(program: Program, notice: Callable[[str], None]) -> bool:
-    """Debugs a program with the lines of standard input; whether the kernel was without problems. `notice`
-    receives what the user should know. Raises RequestError if the launch is impossible.
+def serve(program: Program, notice: Callable[[str], None], *first: str) -> bool:
+    """Debugs a program with the commands `first` and the lines of standard input; whether the kernel was
+    without problems. `notice` receives what the user should know. Raises RequestError if the launch is
+    impossible.
     """
     session = Session(program)
+    for line in first:
+        session.execute(line)
     return session.serve(_reader(session, notice))
 
 
+def is_interactive() -> bool:
+    """Whether a person is at the terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _reader(session: Session, notice: Callable[[str], None]) -> Reader:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not is_interactive():
         return PlainReader()
     try:
         from ptx_lsp.debug.terminal.prompt import PromptReader

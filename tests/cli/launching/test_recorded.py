@@ -122,7 +122,7 @@ def test_without_a_terminal_a_finding_is_recorded(capsys: pytest.CaptureFixture[
     Path("k.ptx").write_text(RACE)
     for name in ("raced.ptxrec", "raced-2.ptxrec"):
         assert main(["k.ptx", "--debug-on-finding"]) == 1
-        assert f"`raced` is recorded in `{name}`" in capsys.readouterr().err
+        assert f"`raced` is recorded: `ptx-run --debug {name}`" in capsys.readouterr().err
         assert read_recording(Path(name)).outcome.problem is not None
     Path("k.ptx").write_text(HEAD + FINE)
     assert main(["k.ptx", "--debug-on-finding"]) == 0

@@ -14,15 +14,17 @@ SECONDS = 120
 
 
 def command(path: Path, *options: str) -> list[str]:
-    """The command that debugs a file."""
-    return [sys.executable, "-m", "ptx_lsp.cli.run", str(path), "--debug", *options]
+    """The command that runs a file."""
+    return [sys.executable, "-m", "ptx_lsp.cli.run", str(path), *options]
 
 
-def transcript(folder: Path, text: str, *lines: str, options: tuple[str, ...] = (), status: int = 0) -> str:
-    """What the debugger prints when these lines are piped into it, with its prompts and the lines."""
-    path = kernels.written(folder, text)
+def transcript(folder: Path, text: str | None, *lines: str, options: tuple[str, ...] = (), status: int = 0) -> str:
+    """What the debugger prints when these lines are piped into it, with its prompts and the lines. Without a
+    text the path is that of the file.
+    """
+    path = kernels.written(folder, text) if text else folder
     done = subprocess.run(
-        command(path, *options), input="".join(f"{line}\n" for line in lines), text=True, capture_output=True,
+        command(path, "--debug", *options), input="".join(f"{line}\n" for line in lines), text=True, capture_output=True,
         timeout=SECONDS, env={**os.environ, "COLUMNS": "80"}, check=False,
     )
     assert done.stderr == ""

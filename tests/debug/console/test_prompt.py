@@ -33,11 +33,10 @@ ENDLESS = kernels.LOOP.replace("setp.lt.u32 %p, %r1, 100;", "setp.ge.u32 %p, %r1
 class Screen:
     """A terminal: keys go in, and the screen is looked at."""
 
-    def __init__(self, path: Path, columns: int) -> None:
+    def __init__(self, words: list[str], columns: int) -> None:
         self._screen = pyte.Screen(columns, 40)
         self._screen.write_process_input = lambda data: self.type(data)
         self._stream = pyte.ByteStream(self._screen)
-        words = command(path)
         self._process, self._terminal = pty.fork()
         if not self._process:
             os.execve(words[0], words, {**os.environ, "TERM": "xterm"})
@@ -93,9 +92,11 @@ def _last(lines: list[str]) -> str:
 
 
 @contextmanager
-def terminal(folder: Path, text: str, columns: int = 80) -> Generator[Screen]:
+def terminal(
+    folder: Path, text: str, columns: int = 80, options: tuple[str, ...] = ("--debug",)
+) -> Generator[Screen]:
     """A terminal with the debugger, at its first prompt."""
-    screen = Screen(kernels.written(folder, text), columns)
+    screen = Screen(command(kernels.written(folder, text), *options), columns)
     try:
         screen.prompts()
         yield screen
@@ -120,6 +121,16 @@ def test_typing_and_editing(tmp_path: Path) -> None:
         screen.prompts()
         screen.type("\x04")
         assert screen.ended() == 0
+
+
+def test_a_finding_is_debugged_where_it_was_found(tmp_path: Path) -> None:
+    with terminal(tmp_path, kernels.RACE, options=("--debug-on-finding",)) as screen:
+        screen.shows("CUDA Exception: race")
+        screen.type("reverse-stepi\r")
+        screen.shows("(ptx) reverse-stepi")
+        screen.prompts()
+        screen.type("\x04")
+        assert screen.ended() == 1
 
 
 def test_completion(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 from tests.debug import kernels
-from tests.debug.console.terminal import answers, transcript
+from tests.debug.console.terminal import SECONDS, answers, command, transcript
 
 FOCUS = "[Switching focus to CUDA kernel 0, grid 1, block (0,0,0), thread ({0},0,0), warp 0, lane {0}]"
 LAUNCHED = "divergent<<<(1,1,1),(32,1,1)>>> (out=0x700000000)"
@@ -111,6 +112,16 @@ def test_a_race_with_both_lines(tmp_path: Path) -> None:
     assert found["info cuda lanes"].splitlines()[2].split() == ["*", "0", "active", "19", "(0,0,0)", "race"]
     assert "*=>    19  ld.shared.u32 %r5, [%r4];" in found["disassemble"].splitlines()
     assert found["continue"] == "Continuing.\n[CUDA kernel 0 (turned) exited with 1 finding]"
+
+
+def test_a_recording_is_debugged_from_its_error_on(tmp_path: Path) -> None:
+    words = command(kernels.written(tmp_path, kernels.RACE), "--check", "--record", str(tmp_path / "r.ptxrec"))
+    assert subprocess.run(words, capture_output=True, timeout=SECONDS, check=False).returncode == 1
+    text = transcript(tmp_path / "r.ptxrec", None, "reverse-stepi", "continue", status=1)
+    assert "CUDA Exception: race" in text.partition("(ptx)")[0]
+    found = answers(text)
+    assert found["reverse-stepi"].splitlines()[-1].startswith("18\t")
+    assert "CUDA Exception: race" in found["continue"]
 
 
 def test_change_a_register_and_go_on(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ from ptx_lsp.debug.request_error import RequestError
 def run(console: Console, text: str) -> None:
     """Run the kernel from its start.
     Usage: run
-    It stops at breakpoints and problems. The launch is that of the command line.
+    It stops at breakpoints and problems, and a recording at its error. The launch is that of the command line
+    or of the recording.
     """
     _start_again(console, text)
-    console.go(lambda recording: recording.go_on(console.debuggee.breakpoints))
+    console.go(console.debuggee.beginning(console.debuggee.breakpoints))
 
 
 @command("start", "starti", repeats="")
