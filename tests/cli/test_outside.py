@@ -110,6 +110,7 @@ VALUES = {
     "N": "32",
     "FILE": "k.json", "TEXT": "why", "X[=FILE]": "json=out.json", "KERNEL": "k", "FILE.html": "out.html",
     "X[,Y[,Z]]": "1", "SPEC": "u32:zeros(4)", "FILE.toml": "launch.toml", "BYTES": "16", "COUNT": "1000",
+    "FILE.ptxrec": "own.ptxrec",
     "S": "9", "INDEX[=FILE]": "0=own.npy", "EVENTS": "5", "10,12-15": "5", "BLOCK:THREAD,...": "0:0",
     "INDEX=FILE": "0=own.npy", "R": "0.1", "A": "0.1", "TARGET": "sm_80",
     "SCRIPT ARGS": "", "FOLDER": "folder",

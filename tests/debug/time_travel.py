@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -120,7 +121,7 @@ def state(moment: Moment) -> tuple[object, ...]:
 
 def _step_at_random(run: Recording, trail: Goal, chance: random.Random) -> None:
     """Lets single warps go on, chosen at random."""
-    starts = starts_of(run.launch.blocks)
+    starts = starts_of(run.launch.blocks, range(sys.maxsize))
     stop = run.go_on(Several((AtEvent(chance.randrange(1, 40)), trail)))
     for _ in range(_STEPS):
         view = View(run.launch, run.machine, stop)

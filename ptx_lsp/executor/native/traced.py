@@ -114,6 +114,8 @@ def converted(code: Code, value: Value, before: DType, after: DType) -> Value:
             return code.compare("fcmp une", value, constant(before.type(0)))
         return code.compare("icmp ne", value, 0)
     match before.kind, after.kind:
+        case "f", "f" if before.itemsize == 4 * after.itemsize:
+            return code.convert("fptrunc", _rounded_to_odd(code, value), type)
         case "f", "f":
             return code.convert("fpext" if after.itemsize > before.itemsize else "fptrunc", value, type)
         case "f", kind:
@@ -124,6 +126,20 @@ def converted(code: Code, value: Value, before: DType, after: DType) -> Value:
             if before != BOOL and after.itemsize <= before.itemsize:
                 return code.convert("trunc", value, type)
             return code.convert("sext" if kind == "i" else "zext", value, type)
+
+
+def _rounded_to_odd(code: Code, value: Value) -> Value:
+    """Doubles as floats: if inexact, the neighbour with an odd last bit, so that rounding to a half does not
+    round twice. For processors without such a conversion LLVM calls a function that need not exist.
+    """
+    single = code.convert("fptrunc", value, vector_of("float"))
+    back = code.convert("fpext", single, value.type)
+    is_larger = code.compare("fcmp ogt", code.intrinsic("fabs", back), code.intrinsic("fabs", value))
+    is_inexact = code.compare("fcmp one", back, value)
+    bits = code.convert("bitcast", single, vector_of("i32"))
+    toward_zero = code.binary("sub", bits, code.convert("zext", is_larger, bits.type))
+    odd = code.binary("or", toward_zero, code.convert("zext", is_inexact, bits.type))
+    return code.convert("bitcast", odd, single.type)
 
 
 # -- ufuncs: from values of the type with which NumPy computes them ----------------------------------

@@ -18,14 +18,16 @@ def command(path: Path, *options: str) -> list[str]:
     return [sys.executable, "-m", "ptx_lsp.cli.run", str(path), *options]
 
 
-def transcript(folder: Path, text: str | None, *lines: str, options: tuple[str, ...] = (), status: int = 0) -> str:
+def transcript(
+    folder: Path, text: str | None, *lines: str, options: tuple[str, ...] = (), status: int = 0
+) -> str:
     """What the debugger prints when these lines are piped into it, with its prompts and the lines. Without a
     text the path is that of the file.
     """
     path = kernels.written(folder, text) if text else folder
     done = subprocess.run(
-        command(path, "--debug", *options), input="".join(f"{line}\n" for line in lines), text=True, capture_output=True,
-        timeout=SECONDS, env={**os.environ, "COLUMNS": "80"}, check=False,
+        command(path, "--debug", *options), input="".join(f"{line}\n" for line in lines), text=True,
+        capture_output=True, timeout=SECONDS, env={**os.environ, "COLUMNS": "80"}, check=False,
     )
     assert done.stderr == ""
     assert done.returncode == status, done.stdout

@@ -115,7 +115,8 @@ def test_a_race_with_both_lines(tmp_path: Path) -> None:
 
 
 def test_a_recording_is_debugged_from_its_error_on(tmp_path: Path) -> None:
-    words = command(kernels.written(tmp_path, kernels.RACE), "--check", "--record", str(tmp_path / "r.ptxrec"))
+    path = kernels.written(tmp_path, kernels.RACE)
+    words = command(path, "--check", "--record", str(tmp_path / "r.ptxrec"))
     assert subprocess.run(words, capture_output=True, timeout=SECONDS, check=False).returncode == 1
     text = transcript(tmp_path / "r.ptxrec", None, "reverse-stepi", "continue", status=1)
     assert "CUDA Exception: race" in text.partition("(ptx)")[0]

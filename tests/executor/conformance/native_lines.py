@@ -114,7 +114,7 @@ def _differing(machine: MachineCode, name: str, one: Computed) -> Iterator[str]:
         inputs = [_padded(array[first : first + _LANES]) for array in one.inputs.values()]
         outputs = [np.zeros(_LANES, array.dtype) for array in one.outputs]
         given = np.array([array.ctypes.data for array in (*inputs, *outputs)], np.int64)
-        function(given.ctypes.data)
+        function(given.ctypes.data, 0)
         for got, array in zip(outputs, one.outputs, strict=True):
             want = array[first : first + _LANES]
             for lane in np.flatnonzero(got[: want.size] != want).tolist():
