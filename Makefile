@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STAMP := $(VENV)/.set-up
+INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable
 MODULES := vscode-extension/node_modules/.package-lock.json
 C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c \
@@ -20,14 +21,14 @@ $(INSTALLED): pyproject.toml setup.py $(C_SOURCES)
 	@echo "Setting up $(VENV) (once, about half a minute)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(INSTALL) .
 	touch $@
 
 setup: $(STAMP) ## create .venv with everything that the project and its tests need
 
 $(STAMP): $(INSTALLED)
 	@echo "Installing what the tests need (once, about a minute)"
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(INSTALL) '.[dev]'
 	touch $@
 
 demo: $(INSTALLED) ## show what ptx-lsp does, on the examples
@@ -85,7 +86,7 @@ docs: setup ## build the documentation site in build/site
 	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
 
 dist: setup ## build the sdist, the wheel and a file that needs no pip, in dist/
-	$(BIN)/python -m pip install --quiet --editable '.[dist]'
+	$(INSTALL) '.[dist]'
 	$(BIN)/python distribution/build.py --self-contained
 
 record-gpu: setup ## run tests/conformance on a CUDA GPU and record the results
