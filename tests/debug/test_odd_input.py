@@ -96,8 +96,12 @@ def test_a_long_address(tmp_path: Path, command: str) -> None:
         assert "the expression is too long" in str(found)
 
 
-def test_a_length_with_too_many_digits() -> None:
-    parts = [b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}"]
+@pytest.mark.parametrize("header", [
+    b"Content-Length: " + b"9" * 5000,
+    b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2",
+], ids=["digits", "http"])  # fmt: skip
+def test_headers_that_are_refused(header: bytes) -> None:
+    parts = [header + b"\r\n\r\n{}"]
     channel = Channel(lambda most: parts.pop() if parts else b"", lambda data: None)
     with pytest.raises(ProtocolError):
         channel.receive()

@@ -13,6 +13,7 @@ Object: TypeAlias = "dict[str, Json]"
 
 _MOST_BYTES = 1 << 26
 _MOST_NUMBER = 1 << 63
+_HEADERS = (b"content-length", b"content-type")
 _LENGTH = re.compile(rb"\d{1,18}")
 
 
@@ -90,6 +91,8 @@ class Channel:
         length = -1
         for line in head.split(b"\r\n"):
             name, _, value = line.partition(b":")
+            if name.strip().lower() not in _HEADERS:  # a page in a browser can send HTTP to a port
+                raise ProtocolError("a header that is not of this protocol")
             if name.strip().lower() == b"content-length" and _LENGTH.fullmatch(value.strip()):
                 length = int(value)
         if not 0 <= length <= _MOST_BYTES:
