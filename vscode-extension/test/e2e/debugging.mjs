@@ -8,7 +8,7 @@ export async function startDebugging({ settings = {}, ...given }) {
     ...given,
   });
   const { page } = editor;
-  await page.setViewportSize({ width: 1400, height: 1200 }); // the views show all their rows
+  await page.setViewportSize({ width: 1400, height: 1800 }); // the views show all their rows
   const toolbar = page.locator('.debug-toolbar');
   const button = (name) => toolbar.locator(`a[aria-label^="${name}"]`);
   const row = (view, text) => page.locator(`.debug-${view} .monaco-list-row`, { hasText: text }).first();
@@ -17,7 +17,16 @@ export async function startDebugging({ settings = {}, ...given }) {
   async function stopsAt(file, line) {
     const focused = page.locator('.debug-call-stack .monaco-list-row.focused, .debug-call-stack .monaco-list-row.selected');
     const shown = async () => (await focused.allInnerTexts()).join(' | ').replaceAll(/\s+/g, ' ');
-    await until(async () => new RegExp(`${escaped(file)} ${line}:`).test(await shown()), async () => `not at ${file}:${line}: ${await shown()}`);
+    const explain = async () => {
+      const rows = await page.locator('.debug-call-stack .monaco-list-row').allInnerTexts();
+      return `not at ${file}:${line}: ${await shown()} of ${rows.join(' | ') || (await page.locator('.part.sidebar').innerText())}`;
+    };
+    await until(async () => {
+      if (!(await page.locator('.debug-call-stack').isVisible())) {
+        await editor.command('View: Show Run and Debug'); // a first session may begin before VS Code can open it
+      }
+      return new RegExp(`${escaped(file)} ${line}:`).test(await shown());
+    }, explain);
   }
   return {
     editor,
@@ -43,14 +52,11 @@ export async function startDebugging({ settings = {}, ...given }) {
     },
     /** Opens a scope in the view *Variables*. */
     async expand(scope) {
-      const found = row('variables', scope);
-      await until(async () => {
-        if ((await found.getAttribute('aria-expanded', { timeout: 5000 })) === 'true') {
-          return true;
-        }
-        await found.click({ timeout: 5000 });
-        return false;
-      });
+      const open = page.locator('.debug-variables .monaco-list-row[aria-expanded="true"]', { hasText: scope }).first();
+      if (!(await open.isVisible())) {
+        // its variables are fetched first: a second click too early would close it
+        await untilVisible(() => row('variables', scope).click({ timeout: 5000 }), open);
+      }
     },
     /** Gives a variable a value. */
     async set(name, value) {
