@@ -103,7 +103,7 @@ def _finding(fields: Fields) -> Finding:
         fields.text("kind"), fields.text("message"), fields.number("line"), fields.text("source"),
         tuple(_lane(one) for one in fields.each("lanes")), fields.number("count"), fields.text("space"),
         fields.optional_number("address"), fields.text("variable"), fields.number("other_line"),
-        None if other is None else _lane(other), fields.seed("seed"),
+        None if other is None else _lane(other), fields.seed("seed"), fields.number("written_line"),
     )
 
 

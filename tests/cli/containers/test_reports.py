@@ -163,7 +163,7 @@ def test_run_takes_standard_input(
     for data, status in ((Path("lib.fatbin").read_bytes(), 0), (GOOD.encode(), 0), (b"\xed\xed", 2)):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         assert run(["-", "--entry", "good", *_RUN]) == status
-    assert capsys.readouterr().err.startswith("ptx-run: error: `<stdin>`: no kernel `good`")
+    assert capsys.readouterr().err.startswith("ptx-run: error: `<stdin>` is not PTX: ")
 
 
 @pytest.mark.parametrize(
