@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 GRAMMAR = Path("tree-sitter-ptx")
 SCANNER = Path("ptx_lsp", "syntax", "native")
 CORE = Path("ptx_lsp", "model", "native")
-FLOW = Path("analyses", "native")
+FLOW = Path("ptx_lsp", "analyses", "native")
 PACKAGE = GRAMMAR / "bindings" / "python" / "tree_sitter_ptx"
 
 
@@ -27,12 +27,16 @@ import os, sys
 from types import ModuleType
 # needed only to run rules:
 for name in (
-    "tree_sitter", "tree_sitter_ptx", "ptx_lsp.syntax._scanner", "ptx_lsp.model._core", "analyses._flow"
+    "tree_sitter",
+    "tree_sitter_ptx",
+    "ptx_lsp.syntax._scanner",
+    "ptx_lsp.model._core",
+    "ptx_lsp.analyses._flow",
 ):
     sys.modules[name] = ModuleType(name)
     sys.modules[name].__getattr__ = lambda name: type(name, (), {"__init__": lambda self, *given: None})
 from pathlib import Path
-from analyses.registers import correction
+from ptx_lsp.analyses.registers import correction
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.configuration import rule_index
 from ptx_lsp.prepared import without_times
@@ -48,7 +52,9 @@ open("ptx_lsp/__pycache__/modules.prepared", "wb").close()  # runs fill it; unin
 
 
 class BuildPy(build_py):
-    """Adds `queries/*.scm` to the built package."""
+    """Adds `queries/*.scm` to the package, and makes `analyses`, an earlier name of `ptx_lsp.analyses`,
+    a single module: it neither replaces nor hides a package of that name.
+    """
 
     def run(self) -> None:
         super().run()
@@ -58,6 +64,9 @@ class BuildPy(build_py):
         target.mkdir(parents=True, exist_ok=True)
         for query in (GRAMMAR / "queries").glob("*.scm"):
             copyfile(query, target / query.name)
+        earlier_name = Path(self.build_lib, "analyses", "__init__.py")
+        earlier_name.replace(Path(self.build_lib, "analyses.py"))
+        earlier_name.parent.rmdir()
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
         subprocess.run([sys.executable, "-B", "-c", PREPARE], cwd=self.build_lib, env=kept, check=True)
 
@@ -132,7 +141,7 @@ setup(
         ),
         extension("ptx_lsp.syntax._scanner", [SCANNER / "scanner.c"], SCANNER),
         extension("ptx_lsp.model._core", [CORE / "core.c"], CORE, SCANNER / "nodes.h", SCANNER / "slots.h"),
-        extension("analyses._flow", [FLOW / "flow.c"], FLOW, SCANNER / "slots.h"),
+        extension("ptx_lsp.analyses._flow", [FLOW / "flow.c"], FLOW, SCANNER / "slots.h"),
     ],
     cmdclass={"build_py": BuildPy, "sdist": SourceDistribution},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},

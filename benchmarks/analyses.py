@@ -17,16 +17,16 @@ import time
 from collections.abc import Callable
 from itertools import count, cycle
 
-from analyses.control_flow.cfg import cfg
-from analyses.control_flow.dominance import dominance
-from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.dataflow.liveness import liveness
-from analyses.divergence.memory_access import memory_access
-from analyses.divergence.uniformity import uniformity
-from analyses.instructions.uses_and_defs import instructions
-from analyses.registers.estimated_registers import estimated_registers
-from analyses.registers.register_pressure import register_pressure
 from benchmarks.inputs import HEADER, kernels
+from ptx_lsp.analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.dataflow.liveness import liveness
+from ptx_lsp.analyses.divergence.memory_access import memory_access
+from ptx_lsp.analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
+from ptx_lsp.analyses.registers.register_pressure import register_pressure
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

@@ -63,5 +63,5 @@ def run(command: Sequence[str], environment: dict[str, str] | None = None) -> Ru
 
 def compile_modules() -> None:
     """Writes the byte code of all modules, as an installation does."""
-    for folder in ("ptx_lsp", "analyses", "tree-sitter-ptx/bindings/python"):
+    for folder in ("ptx_lsp", "tree-sitter-ptx/bindings/python"):
         compileall.compile_dir(ROOT / folder, quiet=2)

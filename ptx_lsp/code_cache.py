@@ -39,7 +39,7 @@ class CodeCache:
     """Finds modules in the file. `install` it before they are imported, and `write` it after."""
 
     def __init__(
-        self, place: str | None = None, packages: tuple[str, ...] = ("ptx_lsp.", "analyses.")
+        self, place: str | None = None, packages: tuple[str, ...] = ("ptx_lsp.",)
     ) -> None:
         """`packages` are the beginnings of the names of modules; by default, those of this project."""
         own = ptx_lsp.__spec__.cached

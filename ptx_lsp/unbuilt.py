@@ -1,6 +1,4 @@
-"""Modules in C that were not built, or that are older than those in Python, and a package of another project
-that hides `analyses`.
-"""
+"""Modules in C that were not built, or that are older than those in Python."""
 
 from __future__ import annotations
 
@@ -8,36 +6,21 @@ import sys
 from typing import Final
 
 IN_C: Final = (
-    "tree_sitter_ptx._binding", "ptx_lsp.syntax._scanner", "ptx_lsp.model._core", "analyses._flow"
-)  # fmt: skip
+    "tree_sitter_ptx._binding",
+    "ptx_lsp.syntax._scanner",
+    "ptx_lsp.model._core",
+    "ptx_lsp.analyses._flow",
+)
 _TROUBLE: Final = 2
 
 
 def unbuilt(error: Exception) -> str | None:
-    """The message for a module that is absent, old or hidden; None for any other error."""
-    hidden = _hidden(error)
-    if hidden is not None:
-        return hidden
+    """The message for a module that is absent or old; None for any other error."""
     if not isinstance(error, ImportError) or error.name not in IN_C:
         return None
     return (
         f"{error}: the modules in C are not built, or are older than the others: `pip install .` in "
         "the repository builds them (it needs a C compiler)"
-    )
-
-
-def _hidden(error: Exception) -> str | None:
-    """The message where another package named `analyses` is found first: ours lies beside this one."""
-    if not isinstance(error, ImportError) or (error.name or "").partition(".")[0] != "analyses":
-        return None
-    found = sys.modules.get("analyses")
-    places = [str(place) for place in getattr(found, "__path__", [])] or [str(getattr(found, "__file__", ""))]
-    own = __file__.replace("\\", "/").rsplit("/", 2)[0] + "/analyses"
-    if found is None or any(place.replace("\\", "/").startswith(own) for place in places):
-        return None
-    return (
-        f"`analyses` is a package of ptx-lsp, but {places[0]} hides it: rename that one, or install ptx-lsp "
-        "in an environment of its own"
     )
 
 

@@ -252,11 +252,9 @@ def test_the_command_reads_no_other_byte_code(tmp_path: Path) -> None:
         done = subprocess.run(
             command, env=variables, capture_output=True, text=True, check=True, cwd=tmp_path
         )
-        return [
-            one for one in done.stdout.splitlines()[1:] if "ptx_lsp" in one or "analyses" in one
-        ]
+        return [one for one in done.stdout.splitlines()[1:] if "ptx_lsp" in one]
 
     first = run()  # compiles
     assert len(first) > 150
     run()  # the first one imported what makes the indices
-    assert [Path(one).parent.name for one in run()] == ["analyses"], "a package itself is found as usual"
+    assert run() == []

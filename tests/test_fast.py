@@ -6,9 +6,9 @@ from tests.fast import LAYERS, relevant
 
 TESTS = {
     LAYERS: "",
-    "tests/analyses/test_cfg.py": "from analyses.control_flow.cfg import cfg",
+    "tests/analyses/test_cfg.py": "from ptx_lsp.analyses.control_flow.cfg import cfg",
     "tests/analyses/test_liveness.py":
-        "from analyses.control_flow.cfg import cfg\nfrom analyses.dataflow.liveness import liveness",
+        "import ptx_lsp.analyses.control_flow.cfg\nfrom ptx_lsp.analyses.dataflow.liveness import liveness",
     "tests/executor/conformance/test_conformance.py": "",
     "tests/ide/test_hover.py": "from ptx_lsp.ide.hover.hover import hover",
     "tests/ide/test_hover_word.py": "from ptx_lsp.ide.hover.word import word",
@@ -18,10 +18,10 @@ TESTS = {
 
 
 def test_a_module_runs_the_tests_that_name_it_before_those_of_its_package() -> None:
-    assert relevant(["analyses/dataflow/liveness.py"], TESTS) == [
+    assert relevant(["ptx_lsp/analyses/dataflow/liveness.py"], TESTS) == [
         LAYERS, "tests/analyses/test_liveness.py", "tests/analyses/test_cfg.py"
     ]
-    assert relevant(["analyses/control_flow/cfg.py"], TESTS) == [
+    assert relevant(["ptx_lsp/analyses/control_flow/cfg.py"], TESTS) == [
         LAYERS, "tests/analyses/test_cfg.py", "tests/analyses/test_liveness.py"
     ]
     assert relevant(["ptx_lsp/ide/hover/hover.py"], TESTS)[1] == "tests/ide/test_hover.py"

@@ -27,8 +27,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.model.module_wakes",
         "ptx_lsp.model.directives",
         "ptx_lsp.model.calls",
-        "analyses.occupancy",
-        "analyses ptx_lsp.executor",
+        "ptx_lsp.analyses.occupancy",
+        "ptx_lsp.analyses ptx_lsp.executor",
         "ptx_lsp.lint",
         "ptx_lsp.ide ptx_lsp.launch_file",
         "ptx_lsp.reduce ptx_lsp.cuda ptx_lsp.debug",
@@ -41,7 +41,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "matching modifiers instructions",
         "description",
     ),
-    "analyses": (
+    "ptx_lsp.analyses": (
         "bitset instructions occupancy",
         "control_flow",
         "dataflow",
@@ -152,7 +152,7 @@ def modules(*folders: str) -> dict[str, Path]:
     return found
 
 
-PROJECT = modules("ptx_lsp", "analyses")
+PROJECT = modules("ptx_lsp")
 EVERY = PROJECT | modules("tests", "benchmarks")
 
 
@@ -229,7 +229,7 @@ def test_every_module_has_a_layer() -> None:
         ("ptx_lsp.isa.types", "if TYPE_CHECKING:\n    from ptx_lsp.model.module import Module"),
         ("ptx_lsp.lint.engine", "import tree_sitter"),
         ("ptx_lsp.ide.hover.hover", "from lsprotocol.types import Hover"),
-        ("analyses.control_flow.cfg", "from ptx_lsp.executor import launch"),
+        ("ptx_lsp.analyses.control_flow.cfg", "from ptx_lsp.executor import launch"),
     ],
 )
 def test_a_violation_is_seen(module: str, source: str) -> None:

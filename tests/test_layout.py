@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("ptx_lsp", "analyses", "tests", "benchmarks", "docs")
+FOLDERS = ("ptx_lsp", "tests", "benchmarks", "docs")
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 MOST_LINES = 450
 MOST_FILES = 25

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.embedded.block import Operand
 from ptx_lsp.lint.checked_block import CheckedBlock
 from ptx_lsp.model.body import names_in

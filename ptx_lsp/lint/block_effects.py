@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions.memory_effects import EFFECTS, Effect, effect_of
+from ptx_lsp.analyses.instructions.memory_effects import EFFECTS, Effect, effect_of
 from ptx_lsp.lint.block_accesses import block_instructions
 from ptx_lsp.lint.checked_block import CheckedBlock
 from ptx_lsp.model.body import names_in

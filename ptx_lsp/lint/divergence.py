@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyses.control_flow.cfg import cfg
-from analyses.control_flow.dominance import dominance
-from analyses.divergence.divergent_control import DivergentBranch, divergent_control
-from analyses.divergence.uniformity import Reason, uniformity
-from analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.divergence.divergent_control import DivergentBranch, divergent_control
+from ptx_lsp.analyses.divergence.uniformity import Reason, uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.lint.diagnostic import Finding, Severity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import opcodes, woken_by

@@ -115,6 +115,6 @@ def register_accesses(
     add: Callable[[Register], int],
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[tuple[int, ...]], list[int]]:
     """The uses, defs, partial defs and guards of instructions with these accesses to their operands, as in
-    `analyses/instructions/uses_and_defs.py`. A register that is named for the first time is added to
+    `ptx_lsp/analyses/instructions/uses_and_defs.py`. A register that is named for the first time is added to
     `indices` and `used`; its index is that of `register_number`, or what `add` returns.
     """

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ptx_lsp import __version__
 from ptx_lsp.parallel.jobs import JobsError
 
-_PACKAGES = ("ptx_lsp", "analyses")
+_PACKAGE = "ptx_lsp"
 
 
 class Code(NamedTuple):
@@ -30,11 +30,10 @@ class Code(NamedTuple):
 def own_code() -> Code:
     """The code of this process."""
     digest = hashlib.sha256()
-    for package in _PACKAGES:
-        spec = find_spec(package)
-        for folder in (spec.submodule_search_locations if spec is not None else None) or ():
-            for name, path in sorted(_sources(folder, package)):
-                digest.update(f"{name}\n{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    spec = find_spec(_PACKAGE)
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        for name, path in sorted(_sources(folder, _PACKAGE)):
+            digest.update(f"{name}\n{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return Code(__version__, f"{sys.version_info[0]}.{sys.version_info[1]}", digest.hexdigest())
 
 

@@ -84,7 +84,7 @@ def prepare_converter(converter: Converter, methods: Iterable[str]) -> None:
 def give_back() -> None:
     """Drops what is kept only to save time, and returns free memory to the system."""
     for name, module in list(sys.modules.items()):
-        if name.startswith(("ptx_lsp.", "analyses.")):
+        if name.startswith("ptx_lsp."):
             for value in list(vars(module).values()):
                 if isinstance(value, _CACHED) and (value.cache_parameters()["maxsize"] or 0) > 1:
                     value.cache_clear()  # others hold parts of the instruction table

@@ -22,7 +22,7 @@ larger. The analyses of an instruction take about a kilobyte, and with those for
 _SHARE_LEFT = 0.75
 """The share of `MOST_INSTRUCTIONS` that is left when analyses are dropped."""
 
-_SMALL = ("ptx_lsp.model.", "analyses.well_formed")
+_SMALL = ("ptx_lsp.model.", "ptx_lsp.analyses.well_formed")
 """The modules whose facts are small."""
 
 _T = TypeVar("_T")

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from analyses import _flow
-from analyses.bitset import BitIndex
+from ptx_lsp.analyses import _flow
+from ptx_lsp.analyses.bitset import BitIndex
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from analyses.divergence.lane_predicates import lane_predicates
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.divergence.lane_predicates import lane_predicates
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.model.module import Module
 
 THREADS = 1024

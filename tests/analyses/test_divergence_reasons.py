@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.divergence.uniformity import uniformity
 from ptx_lsp.model.module import Module
 from tests.oracle import corpus
 

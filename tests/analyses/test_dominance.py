@@ -9,8 +9,8 @@ from typing import Protocol, cast
 
 import pytest
 
-from analyses.control_flow.cfg import Cfg, cfg
-from analyses.control_flow.dominance import Dominance, dominance
+from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
+from ptx_lsp.analyses.control_flow.dominance import Dominance, dominance
 from ptx_lsp.model.module import Module
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source

@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from analyses import _flow
-from analyses._flow import InstructionValues
+from ptx_lsp.analyses import _flow
+from ptx_lsp.analyses._flow import InstructionValues
 from ptx_lsp.isa.matching.shape import Shape
 
 _EDGES = ((1, 2), (3,), (3,), ())

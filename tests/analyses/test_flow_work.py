@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from analyses._flow import Operands
-from analyses.control_flow.cfg import STRAIGHT, cfg
-from analyses.control_flow.dominance import dominance
-from analyses.dataflow.ambiguous_registers import ambiguous_registers
-from analyses.dataflow.dead_writes import dead_writes
-from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.dataflow.phi_placement import phi_placement
-from analyses.instructions.uses_and_defs import FunctionInstructions
-from analyses.registers.scheduling import straight_line_regions as straight_line_regions_module
-from analyses.registers.scheduling.list_scheduling import (
+from ptx_lsp.analyses._flow import Operands
+from ptx_lsp.analyses.control_flow.cfg import STRAIGHT, cfg
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.dataflow.ambiguous_registers import ambiguous_registers
+from ptx_lsp.analyses.dataflow.dead_writes import dead_writes
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.dataflow.phi_placement import phi_placement
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
+from ptx_lsp.analyses.registers.scheduling import (
+    straight_line_regions as straight_line_regions_module,
+)
+from ptx_lsp.analyses.registers.scheduling.list_scheduling import (
     StraightLineRegion,
     most_registers,
     most_registers_with_hoisting,
 )
-from analyses.registers.scheduling.region_code import RegionCode
-from analyses.registers.scheduling.straight_line_regions import straight_line_regions
-from analyses.registers.virtual_registers import VirtualRegisters
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.registers.scheduling.region_code import RegionCode
+from ptx_lsp.analyses.registers.scheduling.straight_line_regions import straight_line_regions
+from ptx_lsp.analyses.registers.virtual_registers import VirtualRegisters
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from analyses.control_flow.cfg import cfg
-from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register

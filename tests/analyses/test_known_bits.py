@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from analyses.dataflow.known_bits import known_bits
+from ptx_lsp.analyses.dataflow.known_bits import known_bits
 from ptx_lsp.executor import launch
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analyses.divergence.lane_values import lane_values
-from analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.divergence.lane_values import lane_values
+from ptx_lsp.analyses.divergence.uniformity import uniformity
 from ptx_lsp.facts import is_computed
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.function import Function

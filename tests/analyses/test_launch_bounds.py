@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analyses.occupancy.calculator import occupancy
-from analyses.occupancy.launch_bounds import (
+from ptx_lsp import ptxas
+from ptx_lsp.analyses.occupancy.calculator import occupancy
+from ptx_lsp.analyses.occupancy.launch_bounds import (
     Directives,
     Failure,
     LaunchBounds,
@@ -16,7 +17,6 @@ from analyses.occupancy.launch_bounds import (
     launch_bounds_of,
     thresholds,
 )
-from ptx_lsp import ptxas
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.model.module import Module
 from tests.oracle.figures import launch_bounds as oracle

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.model.module import Module
 from tests.analyses.markdown import Case, cases
 from tests.analyses.views import VIEWS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from analyses.divergence.memory_access import WarpAccess, memory_access
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.divergence.memory_access import WarpAccess, memory_access
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.model.module import Module
 from tests.analyses.blocks import HEADER, Block, blocks, line_of
 from tests.oracle import corpus

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analyses.occupancy.calculator import (
+from ptx_lsp.analyses.occupancy.calculator import (
     UNLIMITED,
     Limits,
     Occupancy,
@@ -16,7 +16,7 @@ from analyses.occupancy.calculator import (
     occupancy,
     occupancy_of,
 )
-from analyses.occupancy.curves import (
+from ptx_lsp.analyses.occupancy.curves import (
     best_block_size,
     headroom,
     over_registers,

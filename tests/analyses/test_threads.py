@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from analyses.dataflow.ssa import ssa_form
-from analyses.divergence.lane_values import lane_values
-from analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.dataflow.ssa import ssa_form
+from ptx_lsp.analyses.divergence.lane_values import lane_values
+from ptx_lsp.analyses.divergence.uniformity import uniformity
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 from ptx_lsp.text import Edit

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import Uniformity, uniformity
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
 from ptx_lsp.model.module import Module
 from tests.analyses.blocks import HEADER, Block, blocks, line_of
 from tests.oracle import corpus

@@ -11,10 +11,10 @@ from random import Random
 
 import pytest
 
-from analyses.control_flow.dominance import dominance
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import Uniformity, uniformity
-from analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from analyses.control_flow.cfg import Cfg, cfg
-from analyses.control_flow.dominance import dominance
-from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.dataflow.liveness import liveness
-from analyses.dataflow.pointer_provenance import accesses_at
-from analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.dataflow.liveness import liveness
+from ptx_lsp.analyses.dataflow.pointer_provenance import accesses_at
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.model.function import Function
 
 Sentence = tuple[int, str]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tests.docs.test_language import ROOT, unidiomatic
 
-FOLDERS = ("analyses", "benchmarks", "ptx_lsp")
+FOLDERS = ("benchmarks", "ptx_lsp")
 OPENINGS = re.compile(r"(Those|That|What|Who|Whose|The same(?! object\b))\b")
 
 

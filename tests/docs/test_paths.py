@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "vscode-extension" / "README.md"])
-_FOLDERS = "ptx_lsp|analyses|tests|benchmarks|docs|editors|examples|integrations"
+_FOLDERS = "ptx_lsp|tests|benchmarks|docs|editors|examples|integrations"
 _PATH = re.compile(rf"(?<![\w./-])((?:{_FOLDERS})/[\w./-]*\w)")
 _CREATED = {"tests/conformance/gpu"}
 """Folders that a command creates."""
@@ -37,11 +37,11 @@ def test_paths_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files_named_without_their_folder_exist(page: Path) -> None:
     names = set(re.findall(r"`(\w+\.py)`", page.read_text(encoding="utf-8")))
-    folders = ("ptx_lsp", "analyses", "tests", "benchmarks")
+    folders = ("ptx_lsp", "tests", "benchmarks")
     existing = {path.name for folder in folders for path in (ROOT / folder).rglob("*.py")}
     assert names - existing - _OF_USERS == set()
 
 
 def test_names_with_a_place_left_open_are_not_paths() -> None:
-    text = "`analyses/NAME.py`, `tests/lint/*.md`, `tests/lint/values.md`"
+    text = "`ptx_lsp/analyses/NAME.py`, `tests/lint/*.md`, `tests/lint/values.md`"
     assert list(named(text)) == ["tests/lint/values.md"]

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from analyses.control_flow.call_graph import call_graph_node
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.control_flow.call_graph import call_graph_node
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from analyses.registers.boosted_trees import LEAF, Tree, packed, value
-from analyses.registers.features import FEATURES
-from analyses.registers.simulated_registers import simulated_registers
+from ptx_lsp.analyses.registers.boosted_trees import LEAF, Tree, packed, value
+from ptx_lsp.analyses.registers.features import FEATURES
+from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
 from ptx_lsp.model.module import Module
 from tests.oracle.registers import train as training
 from tests.oracle.registers.boosting import Settings, converted

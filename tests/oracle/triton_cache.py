@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, NotRequired, TypedDict, cast
 
-from analyses.occupancy.calculator import BlockResources
 from ptx_lsp import ptxas
+from ptx_lsp.analyses.occupancy.calculator import BlockResources
 from tests.oracle.figures.occupancy import Case, answers
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from analyses.control_flow.cfg import cfg
-from analyses.control_flow.dominance import dominance
-from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.dataflow.liveness import liveness
-from analyses.dataflow.pointer_provenance import pointer_accesses, pointer_provenance
-from analyses.dataflow.ssa import NONE, SsaForm, ssa_form
-from analyses.divergence.lane_values import LaneValues, first_warp_values, lane_values
-from analyses.divergence.memory_access import WarpAccess, memory_access
-from analyses.divergence.uniformity import uniformity
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
-from analyses.registers.estimated_registers import estimated_registers
-from analyses.registers.machine_instructions import MachineInstruction, machine_instruction
-from analyses.registers.register_pressure import register_pressure
-from analyses.registers.scheduling.straight_line_regions import straight_line_regions
-from analyses.registers.simulated_registers import simulated_registers
-from analyses.registers.virtual_register_liveness import virtual_register_liveness
-from analyses.registers.virtual_registers import virtual_registers
+from ptx_lsp.analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.dataflow.liveness import liveness
+from ptx_lsp.analyses.dataflow.pointer_provenance import pointer_accesses, pointer_provenance
+from ptx_lsp.analyses.dataflow.ssa import NONE, SsaForm, ssa_form
+from ptx_lsp.analyses.divergence.lane_values import LaneValues, first_warp_values, lane_values
+from ptx_lsp.analyses.divergence.memory_access import WarpAccess, memory_access
+from ptx_lsp.analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
+from ptx_lsp.analyses.registers.machine_instructions import MachineInstruction, machine_instruction
+from ptx_lsp.analyses.registers.register_pressure import register_pressure
+from ptx_lsp.analyses.registers.scheduling.straight_line_regions import straight_line_regions
+from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
+from ptx_lsp.analyses.registers.virtual_register_liveness import virtual_register_liveness
+from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_counts, shapes
 from ptx_lsp.model.instructions.uses import unused

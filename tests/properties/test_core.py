@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.isa.matching.operand_access import BOTH, NONE, READ, WRITE, OperandAccess
 from ptx_lsp.model import _core
 from ptx_lsp.model.body import Body, names_in, predefined

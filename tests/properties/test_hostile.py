@@ -14,9 +14,9 @@ from types import FrameType
 
 import pytest
 
-from analyses.control_flow import cfg, dominance
 from benchmarks.hostile import edits
 from benchmarks.shapes import SHAPES
+from ptx_lsp.analyses.control_flow import cfg, dominance
 from ptx_lsp.ide.editing import formatting as formatting_of
 from ptx_lsp.ide.editing.formatting import formatting
 from ptx_lsp.isa.matching.resolve import resolve

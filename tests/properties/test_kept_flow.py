@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import re
 
-from analyses.control_flow.cfg import cfg
-from analyses.dataflow.ambiguous_registers import ambiguous_registers
-from analyses.dataflow.phi_placement import phi_placement
-from analyses.dataflow.pointer_provenance import pointer_provenance
-from analyses.divergence.memory_access import accesses_by_lane
 from benchmarks.analyses import one_kernel
+from ptx_lsp.analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.dataflow.ambiguous_registers import ambiguous_registers
+from ptx_lsp.analyses.dataflow.phi_placement import phi_placement
+from ptx_lsp.analyses.dataflow.pointer_provenance import pointer_provenance
+from ptx_lsp.analyses.divergence.memory_access import accesses_by_lane
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index

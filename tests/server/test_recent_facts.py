@@ -9,9 +9,9 @@ from threading import Event, Thread
 
 import pytest
 
-from analyses.dataflow.ssa import ssa_form
-from analyses.divergence.uniformity import uniformity
 from benchmarks.inputs import of_lines
+from ptx_lsp.analyses.dataflow.ssa import ssa_form
+from ptx_lsp.analyses.divergence.uniformity import uniformity
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.kernel_metrics import is_cached, kernel_metrics
 from ptx_lsp.ide.highlighting.encoded_tokens import token_pieces

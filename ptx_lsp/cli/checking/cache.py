@@ -20,7 +20,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-import analyses
 import ptx_lsp
 from ptx_lsp.cli.files import BESIDE, write_whole
 from ptx_lsp.cli.settings import Settings
@@ -196,7 +195,7 @@ def _stamp() -> str:
     parts = [ptx_lsp.__version__, sys.version]
     grammar = find_spec("tree_sitter_ptx")  # found, and not imported: that takes long
     places = (grammar.submodule_search_locations if grammar is not None else None) or ()
-    for package in (*ptx_lsp.__path__, *analyses.__path__, *places):
+    for package in (*ptx_lsp.__path__, *places):
         parts += sorted(_files(package))
     return "\n".join(parts)
 

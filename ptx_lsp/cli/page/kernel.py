@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from analyses.occupancy.calculator import Occupancy
-from analyses.occupancy.curves import over_registers, over_shared, over_threads
+from ptx_lsp.analyses.occupancy.calculator import Occupancy
+from ptx_lsp.analyses.occupancy.curves import over_registers, over_shared, over_threads
 from ptx_lsp.cli.graphs.flow_svg import flow_svg
 from ptx_lsp.cli.page.charts import Chart, Marked, chart
 from ptx_lsp.cli.page.text import number, safe

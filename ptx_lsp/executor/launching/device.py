@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from analyses.occupancy.calculator import BlockResources, Limits, occupancy_of
+from ptx_lsp.analyses.occupancy.calculator import BlockResources, Limits, occupancy_of
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.isa.device_limits import LIMITS, MULTIPROCESSORS, DeviceLimits
 from ptx_lsp.isa.target import Target, has, parse_target

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from analyses.occupancy.calculator import BlockResources, most_registers
+from ptx_lsp.analyses.occupancy.calculator import BlockResources, most_registers
 from ptx_lsp.executor.launching.device import Devices
 from ptx_lsp.executor.machine.launch_config import Dimensions, LaunchConfig
 from ptx_lsp.isa.device_limits import (

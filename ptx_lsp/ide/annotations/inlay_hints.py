@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from analyses.registers.register_pressure import register_pressure
+from ptx_lsp.analyses.registers.register_pressure import register_pressure
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.literal import decoded
 from ptx_lsp.isa.matching.resolve import resolve

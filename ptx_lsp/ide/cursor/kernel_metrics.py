@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from analyses.registers.register_pressure import register_pressure
+from ptx_lsp.analyses.registers.register_pressure import register_pressure
 from ptx_lsp.containers.kernel_metadata import KernelMetadata
 from ptx_lsp.facts import fact, is_computed, small
 from ptx_lsp.ide.cursor.measurements import NOT_MEASURED, Measurements

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from analyses.dataflow.liveness import Liveness, liveness
-from analyses.instructions.uses_and_defs import FunctionInstructions
+from ptx_lsp.analyses.dataflow.liveness import Liveness, liveness
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import Uniformity, uniformity
-from analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.ide.cursor.live_range import step_number
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Register

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow.known_bits import KnownBits, known_bits
-from analyses.dataflow.ssa import ssa_form
+from ptx_lsp.analyses.dataflow.known_bits import KnownBits, known_bits
+from ptx_lsp.analyses.dataflow.ssa import ssa_form
 from ptx_lsp.executor.descriptors.field import Field, decoded
 from ptx_lsp.executor.descriptors.instruction import Form, InstructionDescriptor, fields
 from ptx_lsp.executor.descriptors.legality import layout_problems, problems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from analyses.occupancy.launch_bounds import launch_bounds
+from ptx_lsp.analyses.occupancy.launch_bounds import launch_bounds
 from ptx_lsp.ide.cursor.kernel_metrics import (
     NOTHING_KNOWN,
     KnownFigures,

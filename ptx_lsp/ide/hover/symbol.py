@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.control_flow.cfg import cfg
-from analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.divergence.uniformity import uniformity
 from ptx_lsp.facts import is_computed
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, statement_before
 from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures

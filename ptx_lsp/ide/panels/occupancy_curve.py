@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.occupancy.calculator import Occupancy, occupancy_of
-from analyses.occupancy.curves import headroom, over_registers, over_shared, over_threads, steps
-from analyses.registers.estimated_registers import estimated_registers
+from ptx_lsp.analyses.occupancy.calculator import Occupancy, occupancy_of
+from ptx_lsp.analyses.occupancy.curves import (
+    headroom,
+    over_registers,
+    over_shared,
+    over_threads,
+    steps,
+)
+from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
 from ptx_lsp.ide.cursor.kernel_metrics import NOTHING_KNOWN, KnownFigures, kernel_metrics
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.results.kernels import resident

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LINT: Final = os.path.dirname(os.path.dirname(__file__))
 WAKES: Final = (
-    "analyses/dataflow/pointer_provenance.py",
+    "ptx_lsp/analyses/dataflow/pointer_provenance.py",
     "ptx_lsp/lint/divergence.py",
     "ptx_lsp/model/directives/debugging.py",
     "ptx_lsp/model/function_wakes.py",

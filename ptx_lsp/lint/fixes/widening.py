@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.isa.matching.mismatch import mismatch
 from ptx_lsp.isa.schema.operand import Argument, Operand
 from ptx_lsp.isa.types import TYPES

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, Cfg, cfg
-from analyses.control_flow.dominance import Loop, dominance
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import uniformity
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
-from analyses.registers.register_pressure import register_pressure
+from ptx_lsp.analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, Cfg, cfg
+from ptx_lsp.analyses.control_flow.dominance import Loop, dominance
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.analyses.registers.register_pressure import register_pressure
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.lint.results.details import (
     MOST_SHOWN,

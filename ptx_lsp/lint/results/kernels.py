@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
-from analyses.control_flow.call_graph import call_graph_node
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import uniformity
-from analyses.occupancy import launch_bounds as bounds
-from analyses.occupancy.calculator import Occupancy as Resident
-from analyses.occupancy.calculator import occupancy
-from analyses.occupancy.curves import best_block_size
-from analyses.registers.estimated_registers import estimated_registers
+from ptx_lsp.analyses.control_flow.call_graph import call_graph_node
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.occupancy import launch_bounds as bounds
+from ptx_lsp.analyses.occupancy.calculator import Occupancy as Resident
+from ptx_lsp.analyses.occupancy.calculator import occupancy
+from ptx_lsp.analyses.occupancy.curves import best_block_size
+from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
 from ptx_lsp.containers.kernel_metadata import KernelMetadata
 from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.results.dynamic_shared import dynamic_shared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from analyses.occupancy.curves import headroom, steps
+from ptx_lsp.analyses.occupancy.curves import headroom, steps
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.lint.results.kernels import resident
 from ptx_lsp.lint.results.report import FileReport, Kernel, Measured, RegistersSource, Reported

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.asynchronous.unwaited_async import MissingStep, OperationKind, unwaited_async
-from analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.analyses.asynchronous.unwaited_async import MissingStep, OperationKind, unwaited_async
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule

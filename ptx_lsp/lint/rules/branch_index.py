@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions.constants import literal
+from ptx_lsp.analyses.instructions.constants import literal
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function

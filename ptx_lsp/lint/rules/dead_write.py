@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow.dead_writes import dead_writes, registers_read
-from analyses.instructions.uses_and_defs import FunctionInstructions, InstructionInfo, instructions
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.dataflow.dead_writes import dead_writes, registers_read
+from ptx_lsp.analyses.instructions.uses_and_defs import (
+    FunctionInstructions,
+    InstructionInfo,
+    instructions,
+)
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, FixProposal
 from ptx_lsp.lint.fixes.deletion_edits import deletion
 from ptx_lsp.lint.rule import function_rule

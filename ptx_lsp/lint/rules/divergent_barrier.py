@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions.opcode_index import instructions_matching
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import MAY_DIVERGE, divergence_finding, possibly_divergent
 from ptx_lsp.lint.rule import function_rule

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.divergent_control import divergent_control
-from analyses.divergence.lane_predicates import UNKNOWN, lane_predicates
-from analyses.divergence.uniformity import Uniformity, uniformity
-from analyses.instructions.opcode_index import instructions_matching
-from analyses.instructions.uses_and_defs import InstructionInfo
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.divergent_control import divergent_control
+from ptx_lsp.analyses.divergence.lane_predicates import UNKNOWN, lane_predicates
+from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
+from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.divergence import MAY_DIVERGE, reasons
 from ptx_lsp.lint.opcode import opcode_part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow.pointer_provenance import (
+from ptx_lsp.analyses.dataflow.pointer_provenance import (
     POINTERS,
     PointerAccess,
     names_space,

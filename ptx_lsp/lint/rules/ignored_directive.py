@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.occupancy.launch_bounds import Ignored, LaunchBounds, launch_bounds
+from ptx_lsp.analyses.occupancy.launch_bounds import Ignored, LaunchBounds, launch_bounds
 from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, WARP_SIZE, DeviceLimits
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import directive_rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.embedded.block import Operand
 from ptx_lsp.lint.block_accesses import BlockAccesses, accesses
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock

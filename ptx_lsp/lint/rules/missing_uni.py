@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.control_flow.dominance import Dominance
-from analyses.divergence.uniformity import uniformity
-from analyses.instructions.uses_and_defs import instructions
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.control_flow.dominance import Dominance
+from ptx_lsp.analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.instructions.memory_effects import Effect
+from ptx_lsp.analyses.instructions.memory_effects import Effect
 from ptx_lsp.lint.block_effects import strongest
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock
 from ptx_lsp.lint.diagnostic import Fix

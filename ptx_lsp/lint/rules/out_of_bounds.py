@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow import pointer_provenance as origins
+from ptx_lsp.analyses.dataflow import pointer_provenance as origins
 from ptx_lsp.facts import collect_over_results
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule

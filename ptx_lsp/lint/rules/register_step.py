@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.occupancy.calculator import BlockResources, occupancy_of
-from analyses.occupancy.curves import steps
-from analyses.occupancy.launch_bounds import launch_bounds
-from analyses.registers.simulated_registers import simulated_registers
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.occupancy.calculator import BlockResources, occupancy_of
+from ptx_lsp.analyses.occupancy.curves import steps
+from ptx_lsp.analyses.occupancy.launch_bounds import launch_bounds
+from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.directives.performance_directives import effective_directives

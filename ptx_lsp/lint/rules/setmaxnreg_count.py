@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.registers.register_reallocation import excessive
+from ptx_lsp.analyses.registers.register_reallocation import excessive
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import operand_place
 from ptx_lsp.lint.rule import function_rule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.occupancy.launch_bounds import launch_bounds, launch_bounds_of
-from analyses.registers.out_of_line_calls import OutOfLineCall
-from analyses.registers.register_reallocation import (
+from ptx_lsp.analyses.occupancy.launch_bounds import launch_bounds, launch_bounds_of
+from ptx_lsp.analyses.registers.out_of_line_calls import OutOfLineCall
+from ptx_lsp.analyses.registers.register_reallocation import (
     Request,
     Unknown,
     call_in_the_way,

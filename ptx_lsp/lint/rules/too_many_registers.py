@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.occupancy.calculator import most_registers
-from analyses.occupancy.launch_bounds import launch_bounds
+from ptx_lsp.analyses.occupancy.calculator import most_registers
+from ptx_lsp.analyses.occupancy.launch_bounds import launch_bounds
 from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import directive_rule

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.divergence.divergent_control import divergent_control
-from analyses.divergence.lane_values import lane_values
-from analyses.divergence.memory_access import (
+from ptx_lsp.analyses.divergence.divergent_control import divergent_control
+from ptx_lsp.analyses.divergence.lane_values import lane_values
+from ptx_lsp.analyses.divergence.memory_access import (
     SECTOR,
     WarpAccess,
     accesses_by_lane,
@@ -14,9 +14,9 @@ from analyses.divergence.memory_access import (
     may_access_by_lane,
     sectors_of,
 )
-from analyses.instructions.constants import literal
-from analyses.instructions.uses_and_defs import instructions
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.instructions.constants import literal
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import MAY_KNOW_LANES
 from ptx_lsp.lint.rule import function_rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
 from ptx_lsp.embedded.block import Operand
 from ptx_lsp.lint.block_accesses import accesses
 from ptx_lsp.lint.checked_block import BlockFinding, CheckedBlock

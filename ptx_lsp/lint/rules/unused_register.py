@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_register
 from ptx_lsp.lint.rule import function_rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from analyses.well_formed import all_well_formed
+from ptx_lsp.analyses.well_formed import all_well_formed
 from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.fixes.deletion_edits import delete_variable

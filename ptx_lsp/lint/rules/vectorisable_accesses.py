@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.divergence.memory_access import memory_access
-from analyses.instructions.uses_and_defs import instructions
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.divergence.memory_access import memory_access
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
 from ptx_lsp.model.function import Function

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.asynchronous.unwaited_async import unwaited_async
-from analyses.asynchronous.wgmma_pipeline import Access, Conflict, wgmma_conflicts
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.asynchronous.unwaited_async import unwaited_async
+from ptx_lsp.analyses.asynchronous.wgmma_pipeline import Access, Conflict, wgmma_conflicts
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.asynchronous.unwaited_async import MissingStep, unwaited_async
+from ptx_lsp.analyses.asynchronous.unwaited_async import MissingStep, unwaited_async
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part
 from ptx_lsp.lint.rule import function_rule

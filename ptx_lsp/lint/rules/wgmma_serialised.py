@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.asynchronous.wgmma_fence import Unfenced, unfenced_in_divergence
-from analyses.instructions.opcode_index import instructions_matching
-from analyses.registers.out_of_line_calls import Reason, out_of_line_calls
+from ptx_lsp.analyses.asynchronous.wgmma_fence import Unfenced, unfenced_in_divergence
+from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
+from ptx_lsp.analyses.registers.out_of_line_calls import Reason, out_of_line_calls
 from ptx_lsp.facts import fact
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.opcode import opcode_part

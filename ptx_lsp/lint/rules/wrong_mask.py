@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from analyses.divergence.divergent_control import ALL_LANES, divergent_control
-from analyses.divergence.lane_values import first_warp_values
-from analyses.divergence.uniformity_transfer import block_size
-from analyses.instructions.constants import literal
-from analyses.instructions.opcode_index import instructions_matching
-from analyses.instructions.uses_and_defs import InstructionInfo
-from analyses.well_formed import is_well_formed
+from ptx_lsp.analyses.divergence.divergent_control import ALL_LANES, divergent_control
+from ptx_lsp.analyses.divergence.lane_values import first_warp_values
+from ptx_lsp.analyses.divergence.uniformity_transfer import block_size
+from ptx_lsp.analyses.instructions.constants import literal
+from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
+from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.divergence import possibly_divergent, related
 from ptx_lsp.lint.rule import function_rule

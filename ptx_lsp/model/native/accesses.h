@@ -1,4 +1,4 @@
-/* The registers that instructions read and write, by index (analyses/instructions/uses_and_defs.py). */
+/* The registers that instructions read and write, by index (ptx_lsp/analyses/instructions/uses_and_defs.py). */
 
 #ifndef PTX_ACCESSES_H
 #define PTX_ACCESSES_H

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from analyses.control_flow.cfg import cfg
+from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.reduce.program import Program, names
 from ptx_lsp.reduce.reduction_pass import reduction_pass
 from ptx_lsp.reduce.step import Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.ide.cursor.uniformity_text import branch_uniformity
 from ptx_lsp.ide.panels.flow_groups import (
     Collapse,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from analyses.occupancy.calculator import Occupancy
+from ptx_lsp.analyses.occupancy.calculator import Occupancy
 from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.ide.cursor.kernel_metrics import KnownFigures, kernel_metrics
 from ptx_lsp.ide.cursor.measurements import NOT_MEASURED, Measurements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from analyses._flow import Operands
+from ptx_lsp.analyses._flow import Operands
 from ptx_lsp.named_tuple import NamedTuple
 
 Words = tuple[int, ...]

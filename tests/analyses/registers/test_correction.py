@@ -11,17 +11,24 @@ from time import process_time
 
 import pytest
 
-from analyses.registers import correction
-from analyses.registers.boosted_trees import LEAF, UNITS, Tree, packed, value
-from analyses.registers.correction import FILE, MODELS, Factors, corrected, factors, predicted
-from analyses.registers.estimated_registers import (
+from ptx_lsp.analyses.registers import correction
+from ptx_lsp.analyses.registers.boosted_trees import LEAF, UNITS, Tree, packed, value
+from ptx_lsp.analyses.registers.correction import (
+    FILE,
+    MODELS,
+    Factors,
+    corrected,
+    factors,
+    predicted,
+)
+from ptx_lsp.analyses.registers.estimated_registers import (
     RegisterEstimate,
     estimated_registers,
     with_factors,
 )
-from analyses.registers.features import FEATURES, register_features, target_class
-from analyses.registers.instruction_groups import GROUPS, groups
-from analyses.registers.simulated_registers import simulated_registers
+from ptx_lsp.analyses.registers.features import FEATURES, register_features, target_class
+from ptx_lsp.analyses.registers.instruction_groups import GROUPS, groups
+from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
@@ -138,7 +145,7 @@ def test_a_run_without_kernels_does_not_import_it(tmp_path: Path, command: list[
     )
     script = (
         "import sys; from ptx_lsp.cli.lint import main; main(sys.argv[1:]);"
-        "print([m for m in sys.modules if m.startswith('analyses.registers.') and"
+        "print([m for m in sys.modules if m.startswith('ptx_lsp.analyses.registers.') and"
         " m.rpartition('.')[2] in ('correction', 'features', 'boosted_trees')])"
     )
     found = subprocess.run(

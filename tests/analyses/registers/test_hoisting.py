@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analyses._flow import DependenceGraph, Operands
+from ptx_lsp.analyses._flow import DependenceGraph, Operands
 
 _Words = tuple[int, ...]
 

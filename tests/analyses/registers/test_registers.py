@@ -6,18 +6,21 @@ from statistics import median
 
 import pytest
 
-from analyses.control_flow.dominance import dominance
-from analyses.occupancy.launch_bounds import directives_of, launch_bounds_of
-from analyses.registers.call_registers import call_registers
-from analyses.registers.estimated_registers import estimated_registers
-from analyses.registers.machine_instructions import MachineInstruction, machine_instructions
-from analyses.registers.register_files import registers_elsewhere
-from analyses.registers.register_pressure import register_pressure
-from analyses.registers.scheduling.scheduling_limit import register_cap, scheduling_limit
-from analyses.registers.scheduling.straight_line_regions import straight_line_regions, trip_count
-from analyses.registers.simulated_registers import simulated_registers
-from analyses.registers.virtual_register_liveness import virtual_register_liveness
-from analyses.registers.virtual_registers import virtual_registers
+from ptx_lsp.analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.occupancy.launch_bounds import directives_of, launch_bounds_of
+from ptx_lsp.analyses.registers.call_registers import call_registers
+from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
+from ptx_lsp.analyses.registers.machine_instructions import MachineInstruction, machine_instructions
+from ptx_lsp.analyses.registers.register_files import registers_elsewhere
+from ptx_lsp.analyses.registers.register_pressure import register_pressure
+from ptx_lsp.analyses.registers.scheduling.scheduling_limit import register_cap, scheduling_limit
+from ptx_lsp.analyses.registers.scheduling.straight_line_regions import (
+    straight_line_regions,
+    trip_count,
+)
+from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
+from ptx_lsp.analyses.registers.virtual_register_liveness import virtual_register_liveness
+from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

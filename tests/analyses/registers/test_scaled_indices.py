@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyses.registers.simulated_registers import simulated_registers
-from analyses.registers.virtual_registers import virtual_registers
+from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
+from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from analyses import _flow
-from analyses._flow import DependenceGraph, Operands, machine_blocks
-from analyses.dataflow.definitions import NEVER, SEVERAL
-from analyses.instructions.instruction_kind import InstructionKind
+from ptx_lsp.analyses import _flow
+from ptx_lsp.analyses._flow import DependenceGraph, Operands, machine_blocks
+from ptx_lsp.analyses.dataflow.definitions import NEVER, SEVERAL
+from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from tests.analyses.registers.random_code import Code, Operation
 
 _FLAG_CYCLES, _TRIES = 6, 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyses.registers.estimated_registers import estimated_registers
-from analyses.registers.virtual_registers import virtual_registers
+from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
+from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 

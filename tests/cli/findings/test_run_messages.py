@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -15,7 +13,6 @@ from ptx_lsp.cli.lint import main as lint_main
 from ptx_lsp.cli.run import main as run_main
 from ptx_lsp.executor.launching.finding_text import grouped
 from ptx_lsp.executor.machine.errors import Finding
-from ptx_lsp.unbuilt import unbuilt
 
 KERNEL = """\
 .version 8.5
@@ -159,15 +156,3 @@ def test_the_same_reason_is_given_once(capsys: pytest.CaptureFixture[str]) -> No
     out = capsys.readouterr().out
     assert out.count("expected `.s32`, found a register of type `.b64`") == 1
     assert out.count("likewise") == 2
-
-
-def test_a_package_that_hides_ours_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    error = ImportError("cannot import name `x`", name="analyses.occupancy")
-    assert unbuilt(error) is None  # ours is there
-    other = ModuleType("analyses")
-    other.__path__ = ["/home/me/analyses"]
-    monkeypatch.setitem(sys.modules, "analyses", other)
-    message = unbuilt(error)
-    assert message is not None
-    assert "/home/me/analyses hides it" in message
-    assert unbuilt(ImportError("no", name="numpy")) is None

@@ -13,7 +13,7 @@ from ptx_lsp.unbuilt import IN_C, report_unbuilt
 
 ROOT = Path(__file__).parents[3]
 _FILE = str(ROOT / "examples" / "saxpy.ptx")
-_SCANNER, _CORE, _FLOW = "ptx_lsp.syntax._scanner", "ptx_lsp.model._core", "analyses._flow"
+_SCANNER, _CORE, _FLOW = "ptx_lsp.syntax._scanner", "ptx_lsp.model._core", "ptx_lsp.analyses._flow"
 
 
 @pytest.mark.parametrize(("program", "main", "arguments", "absent"), [

@@ -15,11 +15,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from analyses.dataflow.definite_assignment import uninitialized_reads
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import uniformity
-from analyses.instructions.uses_and_defs import InstructionInfo as Read
-from analyses.instructions.uses_and_defs import instructions
+from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo as Read
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.arithmetic.program import Array, Bools
 from ptx_lsp.executor.check.finding import Findings

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from analyses.registers.estimated_registers import RegisterEstimate, estimated_registers
+from ptx_lsp.analyses.registers.estimated_registers import RegisterEstimate, estimated_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document

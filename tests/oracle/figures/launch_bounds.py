@@ -1,4 +1,4 @@
-"""Compares `analyses.occupancy.launch_bounds` with the registers that ptxas uses.
+"""Compares `ptx_lsp.analyses.occupancy.launch_bounds` with the registers that ptxas uses.
 
     python -m tests.oracle.figures.launch_bounds [--ptxas PATH]          compile, print disagreements
     python -m tests.oracle.figures.launch_bounds [--ptxas PATH] --update  the same, and record what ptxas did
@@ -19,8 +19,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from analyses.occupancy.launch_bounds import Ignored, LaunchBounds, launch_bounds
 from ptx_lsp import ptxas
+from ptx_lsp.analyses.occupancy.launch_bounds import Ignored, LaunchBounds, launch_bounds
 from ptx_lsp.isa.device_limits import LIMITS
 from ptx_lsp.model.module import Module
 

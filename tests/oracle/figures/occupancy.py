@@ -1,4 +1,4 @@
-"""Compares `analyses.occupancy.calculator` with NVIDIA's calculator, the header `cuda_occupancy.h`.
+"""Compares `ptx_lsp.analyses.occupancy.calculator` with NVIDIA's calculator, the header `cuda_occupancy.h`.
 
     python -m tests.oracle.figures.occupancy --header PATH         compile the header, judge the sweep anew
     python -m tests.oracle.figures.occupancy --header PATH --update  the same, and record the header's answers
@@ -23,14 +23,14 @@ from random import Random
 from typing import NamedTuple
 from zlib import crc32
 
-from analyses.occupancy.calculator import (
+from ptx_lsp.analyses.occupancy.calculator import (
     UNLIMITED,
     BlockResources,
     Limiter,
     Occupancy,
     occupancy_of,
 )
-from analyses.occupancy.curves import best_block_size
+from ptx_lsp.analyses.occupancy.curves import best_block_size
 from ptx_lsp.isa.device_limits import LIMITS, MAX_STATIC_SHARED_BYTES
 
 RECORDED = Path(__file__).parent / "occupancy_answers.xz"
@@ -127,7 +127,7 @@ def _block(number: int, random: Random) -> BlockResources:
 
 
 def computed(case: Case) -> Answer:
-    """What `analyses.occupancy.calculator` says, in the header's terms."""
+    """What `ptx_lsp.analyses.occupancy.calculator` says, in the header's terms."""
     result = occupancy_of(LIMITS[case.number], case.block)
     limits = result.limits
     return Answer(

@@ -11,7 +11,7 @@ from importlib import import_module
 from math import floor
 from typing import NamedTuple, Protocol, TypedDict, cast
 
-from analyses.registers.boosted_trees import LEAF, UNITS, Tree
+from ptx_lsp.analyses.registers.boosted_trees import LEAF, UNITS, Tree
 
 
 class Settings(NamedTuple):

@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from analyses.registers.correction import FILE
 from ptx_lsp import ptxas
+from ptx_lsp.analyses.registers.correction import FILE
 from tests.oracle.instructions.machine_code import disassembler
 from tests.oracle.registers.build import Settings, build
 from tests.oracle.registers.data_set import TRUTH, DataSet, records

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from analyses.occupancy.launch_bounds import directives_of, launch_bounds_of
-from analyses.registers.estimated_registers import RegisterEstimate, estimated_registers
+from ptx_lsp.analyses.occupancy.launch_bounds import directives_of, launch_bounds_of
+from ptx_lsp.analyses.registers.estimated_registers import RegisterEstimate, estimated_registers
 from ptx_lsp.isa.target import Target, parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median, quantiles
 from typing import NamedTuple
 
-from analyses.occupancy.calculator import occupancy
+from ptx_lsp.analyses.occupancy.calculator import occupancy
 from tests.oracle.registers.estimates import Estimated
 
 CLASSES: Mapping[str, str] = {

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypedDict
 
-from analyses.registers.correction import FILE
+from ptx_lsp.analyses.registers.correction import FILE
 from tests.oracle.registers.estimates import Estimated
 from tests.oracle.registers.figures import (
     HEADER,

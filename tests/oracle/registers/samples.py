@@ -8,10 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from analyses.registers.correction import Factors
-from analyses.registers.estimated_registers import UNCORRECTED, RegisterEstimate, with_factors
-from analyses.registers.features import Features, register_features
-from analyses.registers.simulated_registers import SimulatedRegisters, simulated_registers
+from ptx_lsp.analyses.registers.correction import Factors
+from ptx_lsp.analyses.registers.estimated_registers import (
+    UNCORRECTED,
+    RegisterEstimate,
+    with_factors,
+)
+from ptx_lsp.analyses.registers.features import Features, register_features
+from ptx_lsp.analyses.registers.simulated_registers import SimulatedRegisters, simulated_registers
 from ptx_lsp.isa.target import Target, parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module

@@ -17,16 +17,16 @@ from collections.abc import Sequence
 from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
-from analyses.registers.boosted_trees import Tree, packed, value
-from analyses.registers.correction import MODELS, Predicted, factors, predicted
-from analyses.registers.features import FEATURES
+from ptx_lsp.analyses.registers.boosted_trees import Tree, packed, value
+from ptx_lsp.analyses.registers.correction import MODELS, Predicted, factors, predicted
+from ptx_lsp.analyses.registers.features import FEATURES
 from tests.oracle.registers.boosting import Settings, trained
 from tests.oracle.registers.estimates import Estimated
 from tests.oracle.registers.parts import drawn
 from tests.oracle.registers.samples import Sample
 
 if TYPE_CHECKING:
-    from analyses.registers.correction import Correction
+    from ptx_lsp.analyses.registers.correction import Correction
 
 FOLDS = 10
 COVERAGE = 0.895

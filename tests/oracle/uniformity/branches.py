@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from analyses.divergence.divergence_sources import UniformityLevel
-from analyses.divergence.uniformity import uniformity
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.uniformity import uniformity
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 

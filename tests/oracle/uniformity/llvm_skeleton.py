@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from zlib import crc32
 
-from analyses.control_flow.cfg import BasicBlock, cfg
-from analyses.instructions.uses_and_defs import InstructionInfo, instructions
+from ptx_lsp.analyses.control_flow.cfg import BasicBlock, cfg
+from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Predefined, Variable

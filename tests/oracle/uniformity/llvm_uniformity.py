@@ -1,4 +1,4 @@
-"""Compares `analyses.divergence.uniformity` with LLVM's analysis of the same blocks and values.
+"""Compares `ptx_lsp.analyses.divergence.uniformity` with LLVM's analysis of the same blocks and values.
 
     python -m tests.oracle.uniformity.llvm_uniformity                  the files beside this one
     python -m tests.oracle.uniformity.llvm_uniformity FOLDER|FILE ...  others; of a folder all `*.ptx` in it
@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from analyses.control_flow.dominance import dominance
+from ptx_lsp.analyses.control_flow.dominance import dominance
 from ptx_lsp.model.module import Module
 from tests.analyses.blocks import HEADER
 from tests.analyses.random_kernels import program

@@ -1,4 +1,4 @@
-"""Compares `analyses.divergence.uniformity` with what ptxas holds of branches, as its machine code shows.
+"""Compares the uniformity of branches with what ptxas holds of them, as its machine code shows.
 
     python -m tests.oracle.uniformity.sass_uniformity                 the files beside this one
     python -m tests.oracle.uniformity.sass_uniformity FOLDER|FILE ...  others; of a folder all `*.ptx` in it

@@ -1,0 +1,1 @@
+"""Facts about a PTX program, computed on the model: one analysis per file."""

@@ -1,0 +1,97 @@
+"""The virtual registers that the machine instructions of each basic block read and write.
+
+1. Going back over a block, a definition ends the life of the virtual registers that it allocates, unless it
+   is partial, and a use makes those that the register holds live.
+2. The pressure at an instruction is the number of virtual registers that are live before it, those that it
+   defines, and the most that it needs besides (`most_additional_registers`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ptx_lsp.analyses._flow import MachineBlock, Operands, machine_blocks
+from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
+from ptx_lsp.analyses.registers.machine_kind import most_additional_registers
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
+
+NO_REGISTER = -1
+"""Replaces the virtual register of a value that needs none."""
+
+
+def word_flags(words: Collection[int]) -> bytes:
+    """For each virtual register up to the last of these, whether it is one of them."""
+    found = bytearray(max(words, default=-1) + 1)
+    for word in words:
+        found[word] = 1
+    return bytes(found)
+
+
+class MachineCode:
+    """The machine instructions of a function, as the virtual registers of its registers."""
+
+    def __init__(
+        self,
+        flow: FunctionInstructions,
+        of_registers: list[tuple[int, ...]],
+        allocated: list[tuple[int, ...]],
+        is_eliminated: bytearray,
+        loads: dict[int, int],
+    ) -> None:
+        self.flow: Final = flow
+        self.of_registers: Final = of_registers
+        """The virtual registers of each register, lowest first."""
+        self.allocated: Final = allocated
+        """The virtual registers of each register, if it does not share those of others."""
+        self.is_eliminated: Final = is_eliminated
+        """By instruction."""
+        self.loads: Final = loads
+        """The (eliminated) instructions that load parameters, by the virtual registers that they define. Each
+        region loads the parameters that it reads.
+        """
+        self._more: Final = _more(flow)
+
+    def blocks(self, bounds: list[tuple[int, int]]) -> list[MachineBlock]:
+        """The blocks of the instructions from one number up to another (exclusive)."""
+        return self._blocks(bounds, [], b"")
+
+    def pressure(self, first: int, end: int, live_after: Collection[int], elsewhere: bytes) -> int:
+        """The pressure of a block (2) with what is live after it, without what has a flag in `elsewhere`."""
+        return self._blocks([(first, end)], list(live_after), elsewhere)[0].pressure
+
+    def _blocks(
+        self, bounds: list[tuple[int, int]], live_after: list[int], elsewhere: bytes
+    ) -> list[MachineBlock]:
+        flow = self.flow
+        return machine_blocks(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
+            self.allocated, self.is_eliminated, self.loads, self._more, bounds, live_after,
+            elsewhere,
+        )  # fmt: skip
+
+    def operands(self, first: int, end: int, live_out: Collection[int]) -> Operands:
+        """The operands of these machine instructions, with the registers that are live after them."""
+        flow = self.flow
+        return Operands(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, self.of_registers, self.allocated,
+            self.is_eliminated, self.loads, first, end, list(live_out),
+        )  # fmt: skip
+
+    def defined_by(self, register: int) -> tuple[int, ...]:
+        """The virtual registers that a definition of `register` allocates."""
+        words = self.of_registers[register]
+        return words if words is self.allocated[register] else ()
+
+
+def _more(flow: FunctionInstructions) -> dict[InstructionKind, int]:
+    """The kinds of instructions that need registers besides their operands."""
+    found: dict[InstructionKind, int] = {}
+    for kind in set(flow.kinds):
+        count = most_additional_registers(kind.shape)
+        if count:
+            found[kind] = count
+    return found
