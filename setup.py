@@ -4,15 +4,18 @@ the grammar's queries into its Python package. The same commit gives the same by
 
 import gzip
 import os
+import shlex
 import subprocess
 import sys
+import sysconfig
 import tarfile
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfile, which
 
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
+from setuptools.errors import PlatformError
 
 HERE = Path(__file__).parent
 GRAMMAR = Path("tree-sitter-ptx")
@@ -57,6 +60,7 @@ class BuildPy(build_py):
     """
 
     def run(self) -> None:
+        require_compiler()  # before anything that takes time
         super().run()
         if self.editable_mode:
             return
@@ -69,6 +73,16 @@ class BuildPy(build_py):
         earlier_name.parent.rmdir()
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
         subprocess.run([sys.executable, "-B", "-c", PREPARE], cwd=self.build_lib, env=kept, check=True)
+
+
+def require_compiler() -> None:
+    """Raises PlatformError if there is no C compiler. On Windows, setuptools looks for it and says so."""
+    command = os.environ.get("CC") or sysconfig.get_config_var("CC")
+    if command and which(program := shlex.split(command)[0]) is None:
+        raise PlatformError(
+            f"ptx-lsp is built with a C compiler, but `{program}` was not found: install it, name another "
+            "in the variable CC, or install a wheel, which needs none (docs/install.md)"
+        )
 
 
 def reproducible_date() -> int:

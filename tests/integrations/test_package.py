@@ -40,7 +40,7 @@ def test_contents(built: Path) -> None:
     assert "-cp311-abi3-" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
-        "analyses", "ptx_lsp", "tree_sitter_ptx",
+        "analyses.py", "ptx_lsp", "tree_sitter_ptx",
     }
     for part in ("ptx_lsp/py.typed", "ptx_lsp/pytest_plugin.py", "tree_sitter_ptx/queries/highlights.scm"):
         assert part in names
@@ -64,6 +64,20 @@ def test_the_same_commit_gives_the_same_bytes(built: Path, checkout: Path, tmp_p
     )
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="setuptools looks for the compiler there")
+@pytest.mark.parametrize("variables", [{"PATH": ""}, {"CC": "no-such-compiler -O2"}])
+def test_a_build_without_a_compiler_says_so(variables: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "setup.py", "--quiet", "build", "--build-base", str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: ptx-lsp is built with a C compiler, but `")
+    assert variables.get("CC", "").partition(" ")[0] in last
+    assert not list(tmp_path.iterdir()), "it fails before anything is built"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc is on Linux")
@@ -121,8 +135,16 @@ def test_clean_environment(
     assert run(scripts / "ptx-lsp", "--version", **clean).startswith("ptx-lsp ")
     assert run(scripts / "ptx-run", "--version", **clean).startswith("ptx-run ")
     assert run(scripts / "ptx-reduce", "--version", **clean).startswith("ptx-reduce ")
-    where = run(python, "-c", "import ptx_lsp, analyses; print(ptx_lsp.__file__)", **clean)
+    where = run(python, "-c", "import ptx_lsp; print(ptx_lsp.__file__)", **clean)
     assert where.startswith(str(tmp_path / "venv"))
+    for name in ("analyses", "ptx_lsp.analyses"):
+        code = f"from {name}.occupancy import occupancy; print(occupancy('sm_90', 256, 40).percent)"
+        assert run(python, "-c", code, **clean) == "75.0\n"
+    another = Path(where.strip()).parents[1] / "analyses"  # of another project, in the same folder
+    another.mkdir()
+    (another / "__init__.py").write_text("")
+    (another / "theirs.py").write_text("")
+    run(python, "-c", "import analyses.theirs, ptx_lsp.analyses.occupancy", **clean)
     (tmp_path / "good.ptx").write_text(GOOD)
     out = run(scripts / "ptx-lint", "--kernels", tmp_path / "good.ptx", **clean)
     assert "All checks passed: 1 file." in out
