@@ -85,7 +85,7 @@ docs: setup ## build the documentation site in build/site
 	$(BIN)/ptx-lint man > build/ptx-lint.1
 	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
 
-dist: setup ## build the sdist, the wheel and a file that needs no pip, in dist/
+dist: $(INSTALLED) ## build the sdist, the wheel and a file that needs no pip, in dist/
 	$(INSTALL) '.[dist]'
 	$(BIN)/python distribution/build.py --self-contained
 
