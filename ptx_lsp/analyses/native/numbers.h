@@ -3,7 +3,7 @@
 #ifndef PTX_NUMBERS_H
 #define PTX_NUMBERS_H
 
-#include "../../ptx_lsp/syntax/native/slots.h"
+#include "../../syntax/native/slots.h"
 
 /* The number in an object, which indexes something with `size` items; -1 with an exception if it cannot. */
 static inline Py_ssize_t index_in(PyObject *object, Py_ssize_t size) {
