@@ -66,6 +66,18 @@ def test_the_same_commit_gives_the_same_bytes(built: Path, checkout: Path, tmp_p
     assert [name for name in first if first[name] != second[name]] == []
 
 
+def test_headers_are_found_from_the_files_that_include_them() -> None:
+    """And not by chance, from the folders in which compilers search, which depend on where Python is."""
+    files = sorted((ROOT / "ptx_lsp").rglob("native/*.[ch]"))
+    included = [
+        (file, name)
+        for file in files
+        for name in re.findall(r'(?m)^#include "([^"]+)"', file.read_text(encoding="utf-8"))
+    ]
+    assert len(included) > len(files)
+    assert [(file.name, name) for file, name in included if not (file.parent / name).is_file()] == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="setuptools looks for the compiler there")
 @pytest.mark.parametrize("variables", [{"PATH": ""}, {"CC": "no-such-compiler -O2"}])
 def test_a_build_without_a_compiler_says_so(variables: dict[str, str], tmp_path: Path) -> None:
