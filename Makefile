@@ -12,7 +12,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              $(wildcard ptx_lsp/*/native/*) $(wildcard ptx_lsp/analyses/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast parts lint types unit test-vscode grammar bench docs dist record-gpu clean
+.PHONY: help setup demo test test-fast lint types unit editors test-vscode grammar bench docs dist record-gpu clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -35,10 +35,8 @@ demo: $(INSTALLED) ## show what ptx-lsp does, on the examples
 	@mkdir -p build
 	@sh examples/demo.sh "$(CURDIR)/$(BIN)" build/demo.html
 
-test: ## run all checks: style, types, tests, VS Code extension (within 30 minutes in CI)
-	@$(MAKE) --no-print-directory --keep-going parts
-
-parts: lint types unit test-vscode
+test: ## run all checks: style, types, tests, VS Code extension
+	@$(PYTHON) -m tests.full
 
 test-fast: setup ## run what concerns the changed files, in less than a minute
 	$(BIN)/ruff check --quiet .
@@ -50,17 +48,16 @@ lint: setup ## check the code style
 types: setup ## check types
 	$(BIN)/pyright
 
-unit: setup ## run all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+unit: setup ## run all tests in Python
+	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress --junitxml build/tests.xml
+
+editors: ## install Emacs, Vim and tmux for their tests (Debian and Ubuntu, as root)
+	@sh tests/server/editors/install.sh
 
 test-vscode: setup ## build the VS Code extension and test it in real VS Code (needs npm)
-	@if command -v npm > /dev/null; then \
-	  $(MAKE) --no-print-directory $(MODULES) && cd vscode-extension && npm test; \
-	elif [ -n "$$CI" ]; then \
-	  echo "npm is missing: the VS Code extension cannot be tested" >&2; exit 1; \
-	else \
-	  echo "npm is missing: skipping the tests of the VS Code extension"; \
-	fi
+	@command -v npm > /dev/null || { echo "npm is missing: the VS Code extension cannot be tested" >&2; exit 1; }
+	@$(MAKE) --no-print-directory $(MODULES)
+	cd vscode-extension && npm test
 
 $(MODULES): vscode-extension/package-lock.json
 	cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error

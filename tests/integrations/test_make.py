@@ -1,4 +1,4 @@
-"""`make test` runs all of its parts, and fails where one of them does."""
+"""`make test` runs all of its parts, and says at the end which have failed and what was left out."""
 
 from __future__ import annotations
 
@@ -19,30 +19,75 @@ SET_UP = (
 """Files in the order in which one is made from others, so that nothing has to be."""
 
 
-@pytest.mark.parametrize("failing", [None, *PARTS])
-def test_every_part_runs(failing: str | None, tmp_path: Path) -> None:
-    """With programs that tell of themselves, in a folder that is set up."""
-    shutil.copy(ROOT / "Makefile", tmp_path)
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder that is set up, with programs that write their names to `ran`."""
+    for name in ("Makefile", "tests/__init__.py", "tests/full.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     programs = tmp_path / "bin"
-    programs.mkdir()
-    for name in PARTS:
-        program = programs / name
-        program.write_text(f'#!/bin/sh\necho {name} >> "{tmp_path}/ran"\nexit {int(name == failing)}\n')
-        program.chmod(0o755)
-    (tmp_path / "vscode-extension").mkdir()
+    install = tmp_path / "tests" / "server" / "editors" / "install.sh"
+    for folder in (programs, install.parent, tmp_path / "vscode-extension"):
+        folder.mkdir(parents=True)
+    for program in (*(programs / name for name in PARTS), install):
+        _write_program(program)
     for name in SET_UP:
         (tmp_path / name).touch()
+    return tmp_path
+
+
+def _write_program(program: Path, then: str = "") -> None:
+    program.write_text(f'#!/bin/sh\necho {program.stem} >> ran\n{then}\n')
+    program.chmod(0o755)
+
+
+def _make_test(project: Path, ci: str) -> tuple[int, list[str], str]:
+    """Status, the programs that ran, and the standard output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
+    environment |= {"CI": ci, "PATH": f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         [
-            "make", "test", f"BIN={programs}", "INSTALLED=installed", "STAMP=set-up", "MODULES=modules",
-            "C_SOURCES=",
+            "make", "test", f"PYTHON={sys.executable}", "BIN=bin", "INSTALLED=installed", "STAMP=set-up",
+            "MODULES=modules", "C_SOURCES=",
         ],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
+        cwd=project, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert sorted((tmp_path / "ran").read_text().split()) == sorted(PARTS), done.stderr
-    assert (done.returncode == 0) == (failing is None)
+    ran = [*project.glob("ran"), project / "vscode-extension" / "ran"]
+    return done.returncode, "".join(file.read_text() for file in ran).split(), done.stdout
+
+
+@pytest.mark.parametrize("failing", [None, *PARTS])
+def test_every_part_runs(failing: str | None, project: Path) -> None:
+    if failing:
+        _write_program(project / "bin" / failing, "exit 1")
+    status, ran, shown = _make_test(project, ci="")
+    assert ran == [*PARTS]
+    assert (status == 0) == (failing is None)
+    results = shown.rpartition("Results\n")[2].splitlines()
+    names = ("code style", "types", "Python tests", "VS Code extension")
+    for line, program, name in zip(results, PARTS, names, strict=True):
+        assert line.split("  ")[1] == name
+        assert ("failed" if program == failing else "passed") in line
+        assert line.endswith(" s")
+
+
+def test_the_end_lists_what_was_left_out(project: Path) -> None:
+    record = """<testsuites><testsuite tests="9" failures="1" errors="1" skipped="3">
+        <testcase><skipped message="no Vim: make editors"/></testcase>
+        <testcase><skipped message="no Vim: make editors"/></testcase>
+        <testcase><skipped message="no GPU"/></testcase></testsuite></testsuites>"""
+    _write_program(project / "bin" / "python", f"mkdir -p build; echo '{record}' > build/tests.xml; exit 1")
+    status, _, shown = _make_test(project, ci="")
+    assert status
+    assert ", 4 passed, 2 failed, 3 left out\n" in shown
+    assert shown.endswith("Left out\n  1 test: no GPU\n  2 tests: no Vim: make editors\n")
+
+
+def test_only_ci_installs_editors(project: Path) -> None:
+    _write_program(project / "tests" / "server" / "editors" / "install.sh", "exit 1")
+    status, ran, shown = _make_test(project, ci="true")
+    assert ran == ["install", *PARTS]
+    assert not status, shown
 
 
 def test_the_demo_shows_findings_a_race_and_a_report(tmp_path: Path) -> None:

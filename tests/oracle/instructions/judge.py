@@ -3,7 +3,7 @@
     python -m tests.oracle.instructions.judge integer         judge one section, print disagreements
     python -m tests.oracle.instructions.judge integer --update  the same, and record the verdicts
     python -m tests.oracle.instructions.judge --old [--update]  a line of each form at targets below sm_75, by
-                                                    the ptxas 12.9 that $PTXAS_12_9 names
+                                                    ptxas 12.9 ($PTXAS_12_9, or of the package)
     python -m tests.oracle.instructions.judge --line 'add.s32 %s32_1, %s32_1, 1;' [--at 8.0 sm_90]
     python -m tests.oracle.instructions.judge --prelude       what a line may name
 
@@ -54,9 +54,9 @@ def sections() -> dict[str, tuple[Entry, ...]]:
 
 
 def old_ptxas() -> Path | None:
-    """The ptxas 12.9 that the environment names; None where it names none."""
+    """The ptxas 12.9 that the environment names, or that of the PyPI package; None if there is none."""
     path = os.environ.get("PTXAS_12_9")
-    return ptxas.find(Path(path)) if path else None
+    return ptxas.find(Path(path)) if path else ptxas.in_packages(("nvidia-cuda-nvcc-cu12",), "ptxas")
 
 
 def judge(lines: Sequence[str], point: Point, tool: Path | None = None) -> list[Verdict]:
@@ -254,7 +254,7 @@ def is_explained(line: str, known: Iterable[tuple[str, str]]) -> bool:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="judge", description="judge the table by ptxas")
     parser.add_argument("sections", nargs="*", help="sections (files of isa/instructions); none: all")
-    parser.add_argument("--old", action="store_true", help="targets below sm_75, by $PTXAS_12_9")
+    parser.add_argument("--old", action="store_true", help="targets below sm_75, by ptxas 12.9")
     parser.add_argument("--entry", help="only rows whose name starts with this")
     parser.add_argument("--update", action="store_true", help="record the verdicts")
     parser.add_argument("--show", type=int, default=40, help="how many reasons to print")
@@ -292,7 +292,7 @@ def _section(name: str, entries: Sequence[Entry], options: argparse.Namespace) -
 def _old(options: argparse.Namespace) -> int:
     tool = old_ptxas()
     if tool is None:
-        raise FileNotFoundError("the environment variable PTXAS_12_9 names no ptxas")
+        raise FileNotFoundError("no ptxas 12.9: install nvidia-cuda-nvcc-cu12")
     asked = (case for entry in table.all_entries() for case in old_cases(entry))
     return _report(OLD, _compared(asked, tool), options)
 

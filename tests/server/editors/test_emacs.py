@@ -27,7 +27,7 @@ def _has_eglot() -> bool:
 
 
 pytestmark = pytest.mark.skipif(
-    not (HAS_TMUX and _has_eglot()), reason="there is no Emacs with eglot, or no tmux"
+    not (HAS_TMUX and _has_eglot()), reason="no Emacs with eglot, or no tmux: make editors"
 )
 
 
