@@ -8,6 +8,7 @@ from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.diagnostic import Severity
+    from ptx_lsp.model.launch_blocks import LaunchBlock
     from ptx_lsp.parallel.jobs import Jobs
 
 STANDARD_INPUT_NAME = "<stdin>"
@@ -28,7 +29,7 @@ class Options:
     color: str = "auto"
     quiet: bool = False
     kernels: bool = False
-    threads: int | None = None
+    threads: LaunchBlock | None = None
     maxrregcount: int | None = None
     dynamic_shared: int | None = None
     requires: bool = False

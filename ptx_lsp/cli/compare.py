@@ -37,7 +37,7 @@ class Options(argparse.Namespace):
     all: bool
     fail_on_worse: bool
     target: str | None
-    threads: int | None
+    threads: str | None
     maxrregcount: int | None
     config: str | None
     no_config: bool
@@ -85,7 +85,7 @@ def _parser() -> CommandParser:
         "--target", metavar="T", help="check against target T instead of the files' `.target`"
     )
     parser.add_argument(
-        "--threads", type=int, metavar="N",
+        "--threads", metavar="N|XxY[xZ]",
         help="threads per block, for kernels whose directives do not set it",
     )
     parser.add_argument(
@@ -110,7 +110,7 @@ def _checked(path: str, options: Options) -> list[FileReport]:
         return saved.read(path)
     words = ["--kernels"]
     words += ["--target", options.target] if options.target is not None else []
-    words += ["--threads", str(options.threads)] if options.threads is not None else []
+    words += ["--threads", options.threads] if options.threads is not None else []
     words += ["--maxrregcount", str(options.maxrregcount)] if options.maxrregcount is not None else []
     words += [f"--ptxas={options.ptxas}"] if options.ptxas is not None else []
     words += ["--config", options.config] if options.config is not None else []

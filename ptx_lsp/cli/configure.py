@@ -89,7 +89,9 @@ def _shown(config: Config, path: str | None) -> Iterator[str]:
     if config.targets:
         yield f"targets = {_list(config.targets)}"
     if config.threads is not None:
-        yield f"threads = {config.threads}"
+        x, *others = config.threads
+        size = "x".join(map(str, config.threads))
+        yield f"threads = {x if others == [1, 1] else json.dumps(size)}"
     if config.maxrregcount is not None:
         yield f"maxrregcount = {config.maxrregcount}"
     if config.dynamic_shared is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 from ptx_lsp import __version__
 from ptx_lsp.cli.arguments import Options
 from ptx_lsp.command_parser import CommandParser
+from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 
 if TYPE_CHECKING:
+    from ptx_lsp.model.launch_blocks import LaunchBlock
     from ptx_lsp.parallel.jobs import Jobs
 
 _EPILOG = """\
@@ -208,8 +211,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--kernels", action="store_true", help="print a table of kernel metrics")
     group.add_argument(
-        "--threads", type=_block_size, metavar="N",
-        help="threads per block, for the occupancy of kernels whose directives do not set it",
+        "--threads", type=_block_size, metavar="N|XxY[xZ]",
+        help="threads per block, for the occupancy and the memory accesses of kernels whose directives do "
+        "not set it",
     )
     group.add_argument(
         "--maxrregcount", type=_register_count, metavar="N",
@@ -306,8 +310,13 @@ def _byte_count(text: str) -> int:
     return number
 
 
-def _block_size(text: str) -> int:
-    number = _positive(text)
-    if number > 1024:
-        raise argparse.ArgumentTypeError(f"{number} exceeds the maximum of 1024 threads per block")
-    return number
+def _block_size(text: str) -> LaunchBlock:
+    sizes = [_positive(part) for part in re.split("[x,]", text)]
+    if len(sizes) > 3:
+        raise argparse.ArgumentTypeError(f"{text!r}: a block has at most three dimensions")
+    if (number := math.prod(sizes)) > MAX_THREADS_PER_BLOCK:
+        raise argparse.ArgumentTypeError(
+            f"{number} exceeds the maximum of {MAX_THREADS_PER_BLOCK} threads per block"
+        )
+    x, y, z = (*sizes, 1, 1)[:3]
+    return x, y, z

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ptx_lsp.containers.kernel_metadata import KernelMetadata
+    from ptx_lsp.model.launch_blocks import LaunchBlock
 
 
 class Settings(NamedTuple):
@@ -33,7 +34,7 @@ class Settings(NamedTuple):
     budgets: Budgets = ()
     fix: Literal["", "safe", "unsafe"] = ""
     """The fixes that are applied before the report."""
-    threads: int | None = None
+    threads: LaunchBlock | None = None
     """The block size for kernels that do not fix it."""
     maxrregcount: int | None = None
     """The option of ptxas: the most registers of a kernel whose directives set no limit."""

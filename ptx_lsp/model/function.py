@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptx_lsp.model.body import Body, Free
 from ptx_lsp.model.body_diff import InstructionRangeEdit
+from ptx_lsp.model.launch_blocks import LaunchBlock
 from ptx_lsp.model.module_scope import Home, ModuleScope
 from ptx_lsp.model.place import Located, Place
 from ptx_lsp.model.symbols import Declared, FunctionName, Register, Symbol, Variable
@@ -130,6 +131,11 @@ class Function:
         every = (*self.module.variables, *self.body.variables)
         return [one for one in every if isinstance(one, Variable) and one.is_opaque]
 
+    @property
+    def launch_block(self) -> LaunchBlock | None:
+        """The block size that launches of this kernel have, if that is known apart from its directives."""
+        return self.module.launch_block(self.name) if self.is_kernel else None
+
     def resolve(self, name: nodes.Name) -> Symbol | None:
         """The symbol of a name in this function; None if it is undeclared."""
         return self.symbols.get(name.start) or self.linked.get(name.text)
@@ -193,7 +199,7 @@ class Function:
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether the names that both versions take from the module have the same symbols."""
-        if self.environment[:3] != before.environment[:3]:
+        if self.environment[:4] != before.environment[:4]:
             return False
         mine, theirs = self._meanings(), before._meanings()
         return not any(
@@ -220,6 +226,7 @@ class Function:
         return (
             module.version,
             (module.target, *(name.text for name in module.target_names)),
+            self.launch_block,
             module.address_size,
             module.has_samplers,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),

@@ -11,6 +11,7 @@ from ptx_lsp.model.body_diff import edited_body
 from ptx_lsp.model.directive_shape import DirectiveShape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.functions import Definitions, Functions
+from ptx_lsp.model.launch_blocks import LaunchBlock
 from ptx_lsp.model.module_scope import ModuleScope
 from ptx_lsp.model.name_index import NameIndex
 from ptx_lsp.model.place import anchor
@@ -32,9 +33,12 @@ class Module(ModuleScope):
         document: Document,
         previous: Module | None = None,
         target: isa.Target | None = None,
+        block: LaunchBlock | None = None,
     ) -> None:
-        """`target` replaces the file's own target."""
-        super().__init__(document, target)
+        """`target` replaces the file's own target. `block` is the block size of launches, where no launch
+        comment gives it.
+        """
+        super().__init__(document, target, block)
         self.undeclared: list[tuple[nodes.Statement, nodes.Name]] = []
         """The undeclared names in statements outside functions."""
         self.aggregates: dict[object, Mapping[int, object]] = {}
@@ -108,6 +112,8 @@ class Module(ModuleScope):
         """
         items, before = self.document.items, previous.document.items
         if len(items) != len(before) or self._target != previous._target:
+            return None
+        if (self._block, self._launch_blocks) != (previous._block, previous._launch_blocks):
             return None
         found = list(items.changed(before))
         again = {name for one in previous.repeated for name in (one.symbol.name, one.first.name)}

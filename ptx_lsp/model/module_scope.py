@@ -10,6 +10,7 @@ from ptx_lsp.isa import target as isa
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.matching.verdict import Verdict
 from ptx_lsp.model.directive_shape import DirectiveShapes
+from ptx_lsp.model.launch_blocks import LaunchBlock, launch_blocks
 from ptx_lsp.model.place import Owner, Place, anchor
 from ptx_lsp.model.scope import integer, range_count, range_index
 from ptx_lsp.model.symbols import (
@@ -81,10 +82,15 @@ class Home:
 class ModuleScope:
     """A module without its functions, which refer to it: `ptx_lsp.model.module` adds them."""
 
-    def __init__(self, document: Document, target: isa.Target | None) -> None:
-        """`target` replaces the file's own target."""
+    def __init__(
+        self, document: Document, target: isa.Target | None, block: LaunchBlock | None = None
+    ) -> None:
+        """`target` replaces the file's own target. `block` is the block size of launches, where no launch
+        comment gives it.
+        """
         self.document = document
         self._target = target
+        self._block = block
         self.declarations_revision: int = next(_namings)
         """Equal for versions of a file that declare the same names in the same statements, outside bodies and
         at the top level of bodies.
@@ -109,6 +115,14 @@ class ModuleScope:
     def outside(self) -> Iterator[Item]:
         """The statements that are not functions."""
         return map(self.document.items.__getitem__, self._outside)
+
+    def launch_block(self, kernel: str) -> LaunchBlock | None:
+        """The block size that the launches of a kernel have, if that is known apart from its directives."""
+        return self._launch_blocks.get(kernel, self._block)
+
+    @cached_property
+    def _launch_blocks(self) -> dict[str, LaunchBlock]:
+        return launch_blocks(self.document)
 
     # -- header ---------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ class TestConfig:
 
         monkeypatch.chdir(tmp_path)
         text = (
-            'ignore = ["E101"]\nthreads = 64\nexclude = ["gen"]\nbaseline = "known.json"\n'
+            'ignore = ["E101"]\nthreads = "8x8"\nexclude = ["gen"]\nbaseline = "known.json"\n'
             '[budgets]\n"*" = ["registers <= 9"]\n[severity]\nE102 = "info"\n'
             '[files."k.ptx"]\nselect = ["E1"]\n'
         )
@@ -48,7 +48,7 @@ class TestConfig:
         assert shown["severity"] == {"duplicate-name": "info"}
         assert shown["budgets"] == {"*": ["registers <= 9"]}
         again = parse(shown, "shown", tmp_path)
-        assert (again.threads, again.exclude) == (64, ("gen",))
+        assert (again.threads, again.exclude) == ((8, 8, 1), ("gen",))
         of_file = tomllib.loads(lint("config", "show", "k.ptx").out)
         assert set(of_file["ignore"]) == {rule.name for rule in all_rules() if rule.code[:2] != "E1"}
 

@@ -84,6 +84,8 @@ def test_the_last_of_a_repeated_directive_counts(lint: Lint, file: Path) -> None
     [
         ("", None, None, "best", 2),
         ("", 192, 192, "option", 10),
+        ("", "32x2x3", 192, "option", 10),
+        ("", "96,2", 192, "option", 10),
         (".reqntid 64", 192, 64, "reqntid", 32),
         (".maxntid 256", 192, 192, "option", 10),
         (".maxntid 128", 192, 128, "maxntid", 16),
@@ -91,7 +93,7 @@ def test_the_last_of_a_repeated_directive_counts(lint: Lint, file: Path) -> None
     ],
 )
 def test_the_size_of_a_block(
-    lint: Lint, file: Path, directives: str, option: int | None, threads: int | None, source: str,
+    lint: Lint, file: Path, directives: str, option: int | str | None, threads: int | None, source: str,
     blocks: int,
 ) -> None:
     given = () if option is None else ("--threads", str(option))
@@ -101,7 +103,62 @@ def test_the_size_of_a_block(
     assert kernel["occupancy"]["blocks_per_sm"] == blocks
 
 
-@pytest.mark.parametrize("wrong", ["0", "-1", "1025", "many"])
+COLUMNS = """.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry kernel(.param .u64 .ptr .global .align 4 matrix)
+HEAD{
+    .reg .b32 %r<5>;
+    .reg .b64 %d<4>;
+    .shared .align 4 .b8 tile[4096];
+    ld.param.u64 %d0, [matrix];
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, %tid.y;
+    mad.lo.u32 %r2, %r0, 32, %r1;
+    mul.wide.u32 %d1, %r2, 4;
+    add.s64 %d2, %d0, %d1;
+    mov.u32 %r3, tile;
+    mad.lo.u32 %r4, %r2, 4, %r3;
+    ld.shared.b32 %r0, [%r4];
+    st.global.b32 [%d2], %r0;
+    ret;
+}
+"""
+"""Each row of a block accesses a column of a matrix."""
+SLOW = ["bank-conflict", "uncoalesced-access"]
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "comment", "rules"),
+    [
+        ("", [], "", []),  # rows may be shorter than warps
+        ("", ["--threads", "32x32"], "", SLOW),
+        ("", ["--threads", "64,8"], "", SLOW),
+        ("", ["--threads", "256"], "", SLOW),
+        ("", ["--threads", "1x32"], "", []),
+        ("", [], "block=32,32", SLOW),
+        ("", [], "block=1,32", []),
+        ("", ["--threads", "1x32"], "block=32,32", SLOW),
+        ("", ["--threads", "32x32"], "entry=kernel block=1,32", []),
+        ("", ["--threads", "32x32"], "entry=another block=1,32", SLOW),
+        ("", [], "block=32,32 entry=another", []),
+        (".reqntid 1, 32", ["--threads", "32x32"], "block=32,32", []),
+        (".maxntid 32, 8", ["--threads", "1x64"], "", []),
+        (".maxntid 32, 8", ["--threads", "1x512"], "", SLOW),  # cannot be launched
+    ],
+)
+def test_memory_accesses_of_blocks_whose_size_is_given(
+    lint: Lint, tmp_path: Path, head: str, options: list[str], comment: str, rules: list[str]
+) -> None:
+    file = tmp_path / "columns.ptx"
+    launch = f"// ptx-run: grid=1 {comment} matrix=f32:zeros(1024)\n" if comment else ""
+    file.write_text(launch + COLUMNS.replace("HEAD", f"{head}\n" if head else ""))
+    report = lint("--format", "json", "--select", "P311,P312", *options, file).out
+    found = json.loads(report)["files"][0]["diagnostics"]
+    assert sorted(one["rule"] for one in found) == rules
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "1025", "many", "32x33", "8x", "1x1x1x1"])
 def test_no_such_block(lint: Lint, good: Path, wrong: str) -> None:
     assert lint(f"--threads={wrong}", good).status == 2
 

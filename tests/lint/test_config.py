@@ -48,13 +48,13 @@ class TestWhere:
         assert nearest(inner).rules.select == ("E101",)
         (tmp_path / "a" / "ptx-lint.toml").write_text("threads = 64\n")
         assert nearest(inner) == Config(
-            tmp_path / "a" / "ptx-lint.toml", str(tmp_path / "a"), threads=64
+            tmp_path / "a" / "ptx-lint.toml", str(tmp_path / "a"), threads=(64, 1, 1)
         )
 
     def test_own_file_before_the_shared_one(self, tmp_path: Path) -> None:
         (tmp_path / "pyproject.toml").write_text("[tool.ptx-lint]\nthreads = 32\n")
         (tmp_path / "ptx-lint.toml").write_text("threads = 64\n")
-        assert nearest(tmp_path).threads == 64
+        assert nearest(tmp_path).threads == (64, 1, 1)
 
     def test_named_one_must_speak_of_it(self, tmp_path: Path) -> None:
         (tmp_path / "pyproject.toml").write_text("")
@@ -76,7 +76,7 @@ class TestWhere:
 
     def test_byte_order_mark(self, tmp_path: Path) -> None:
         (tmp_path / "ptx-lint.toml").write_bytes(b"\xef\xbb\xbfthreads = 64\r\n")
-        assert nearest(tmp_path).threads == 64
+        assert nearest(tmp_path).threads == (64, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,11 @@ class TestWhere:
         ('ignore = ["Z"]', "unknown rule or code `Z`; `ptx-lint --rules` lists them"),
         ('target = "sm_91"', "`target`: unknown target `sm_91`; did you mean `sm_90`?"),
         ('target = "sm_90"\ntargets = ["sm_80"]', "`target` and `targets` cannot be combined"),
-        ("threads = 2048", "`threads` must be a number from 1 to 1024, not the number 2048"),
-        ("threads = true", "`threads` must be a number from 1 to 1024, not `true`"),
+        ("threads = 2048", "`threads` must be a number from 1 to 1024, or sizes such as .*, not the"),
+        ("threads = true", "`threads` must be a number from 1 to 1024, or sizes such as .*, not `true`"),
+        ('threads = "64x32"', "`threads` must be a number from 1 to 1024, or sizes such as .*, not the text"),
+        ('threads = "8x8x8x1"', "`threads` must be a number from 1 to 1024, or sizes"),
+        ('threads = "8x"', "`threads` must be a number from 1 to 1024, or sizes"),
         ('ptxas = "yes"', '`ptxas` must be true or false, not the text "yes"'),
         ('fail-on = "warn"', "must be one of `error`, `warning` and `info`, not `warn`"),
         ('severity = ["E"]', "`severity` must be a table, not a list"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ptx_lsp.analyses.divergence.divergence_sources import BlockSize, special_register_uniformity
@@ -102,7 +103,7 @@ def _lane_names(function: Function, number: int) -> Iterator[str]:
 
 
 def _has_known_lane_order(function: Function, size: BlockSize) -> bool:
-    if block_size(function).x or size.y * size.z > 1:
+    if block_size(function).x or size.y * size.z > 1 or function.launch_block is not None:
         return True
     return not any("%tid" in names for names in _lane_names(function).results)
 
@@ -114,7 +115,11 @@ def _block_size(function: Function) -> BlockSize:
     for directive in reversed(function.node.directives):  # of several, ptxas takes the last
         if directive.name.text == ".maxntid":
             sizes = [literal(one) or 0 for one in directive.arguments]
-            return BlockSize(*(*sizes, 1, 1, 1)[:3])
+            size = BlockSize(*(*sizes, 1, 1, 1)[:3])
+            break
+    launched = function.launch_block
+    if launched is not None and (not size.x or math.prod(launched) <= math.prod(size)):
+        return BlockSize(*launched)
     return size
 
 

@@ -2,9 +2,9 @@
 
 1. A value is `uniform base + offset of the lane`. The base is a multiple of `alignment`. If `alignment` is 0,
    there is no base and the offsets are the values themselves.
-2. Lanes are numbered along x, then y, then z. The block size is that of `.reqntid`, else that of `.maxntid`.
-   If neither is given, rows are assumed to be whole warps: `%tid.x` is a multiple of 32 and the lane,
-   `%tid.y` and `%tid.z` are uniform.
+2. Lanes are numbered along x, then y, then z. The block size is that of `.reqntid`, else that of the launches
+   (`Function.launch_block`), else that of `.maxntid`. If none is given, rows are assumed to be whole warps:
+   `%tid.x` is a multiple of 32 and the lane, `%tid.y` and `%tid.z` are uniform.
 3. Additions, multiplications by constants, shifts, masks and bitwise operations on bits below the alignment
    preserve that form, and so do conversions between integers. Arithmetic is assumed not to wrap around.
 4. A phi has the offsets of its inputs if all agree up to a uniform difference and it does not depend on the

@@ -43,6 +43,9 @@ Pattern: TypeAlias = Literal["coalesced", "strided", "broadcast", "scattered", "
 SECTOR = 32
 """Bytes per read of global memory."""
 
+LINE = 128
+"""Bytes per line of the L1 cache."""
+
 BANKS = 32
 BANK_BYTES = 4
 """Bytes per word of a bank of shared memory."""

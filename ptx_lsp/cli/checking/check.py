@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -100,7 +101,7 @@ def _check(path: str, source: Source, settings: Settings, is_last: bool) -> File
     modules: list[Module] = []
     module, linting = None, None
     for number, target in enumerate(wanted, 1):
-        module = Module(document, module, target)
+        module = Module(document, module, target, settings.threads)
         modules.append(module)
         linting = LintSession(module, settings.rules.awake(module), linting)
         judged.append(_judge(linting, target, settings, comments, number == len(wanted)))
@@ -143,7 +144,7 @@ def _mended(document: Document, settings: Settings) -> FixResult:
 
     def judge(document: Document) -> list[Diagnostic]:
         nonlocal module, linting
-        module = Module(document, module, target)
+        module = Module(document, module, target, settings.threads)
         linting = LintSession(module, rules, linting)
         names = settings.rules.names
         return list(settings.rules.judged(suppressed(linting.diagnostics, document.source, names)))
@@ -221,8 +222,9 @@ def _kernels(
         return []
     from ptx_lsp.lint.results.kernels import kernels
 
+    threads = math.prod(settings.threads) if settings.threads is not None else None
     return kernels(
-        module, measured, settings.threads, settings.details, settings.maxrregcount,
+        module, measured, threads, settings.details, settings.maxrregcount,
         settings.dynamic_shared, settings.metadata, settings.fingerprints,
     )
 

@@ -23,11 +23,11 @@ from ptx_lsp.model.calls.dynamic_shared import uses_dynamic_shared
 from ptx_lsp.model.directives.performance_directives import effective_directives
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.layout import shared_bytes, size_bytes
+from ptx_lsp.model.launch_blocks import COMMENT
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared, Variable
 
 _TENSOR = "tensor(f32:zeros(1024),shape=32x32,box=8x8)"
-_COMMENT = re.compile(r"//[ \t]*ptx-run:(.*)")
 _KEYS = ("grid", "block", "cluster", "shared", "seed", "entry")
 
 
@@ -62,7 +62,7 @@ def launch_comments(module: Module) -> tuple[LaunchComment, ...]:
     """The launch comments of a file, in order."""
     found: list[LaunchComment] = []
     text = module.document.source.text
-    for match in _COMMENT.finditer(text):
+    for match in COMMENT.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         entry = ""
         try:

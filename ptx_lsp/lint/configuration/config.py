@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePath
 
     from ptx_lsp.lint.diagnostic import Severity
+    from ptx_lsp.model.launch_blocks import LaunchBlock
 
 OWN_FILE, SHARED_FILE = "ptx-lint.toml", "pyproject.toml"
 FILE_NAMES = (OWN_FILE, SHARED_FILE)
@@ -64,7 +65,7 @@ class Config(NamedTuple):
     """Settings per file pattern; of several that match, later ones take precedence."""
     exclude: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
-    threads: int | None = None
+    threads: LaunchBlock | None = None
     maxrregcount: int | None = None
     dynamic_shared: int | None = None
     ptxas: bool = False

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 from ptx_lsp.isa.target import TARGETS, parse_target
 from ptx_lsp.lint.configuration.budget import Budget, BudgetError, parse
 from ptx_lsp.lint.configuration.rule_index import rule_index
 from ptx_lsp.lint.configuration.selection import EVERY, UnknownRuleError, did_you_mean, matching
 from ptx_lsp.lint.diagnostic import SEVERITIES, Severity
+from ptx_lsp.model.launch_blocks import LaunchBlock, launch_block
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -124,6 +126,17 @@ def _number_to(most: int, least: int = 1) -> Kind[int]:
     return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
 
 
+def _block_size(value: object, key: str) -> LaunchBlock:
+    is_valid = isinstance(value, int | str) and not isinstance(value, bool)
+    size = launch_block(str(value)) if is_valid else None
+    if size is None:
+        raise WrongValueError(
+            f"`{key}` must be a number from 1 to {MAX_THREADS_PER_BLOCK}, or sizes such as \"32x8\", "
+            f"not {shown(value)}"
+        )
+    return size
+
+
 def _pattern(value: object, key: str) -> str:
     text = _text(value, key)
     if not text:
@@ -192,7 +205,15 @@ def _host(value: object, key: str) -> str:
 
 PATH = Kind(_path, {"type": "string", "minLength": 1})
 FLAG = Kind(_flag, {"type": "boolean"})
-THREADS = _number_to(1024)
+THREADS: Kind[LaunchBlock] = Kind(
+    _block_size,
+    {
+        "oneOf": [
+            {"type": "integer", "minimum": 1, "maximum": MAX_THREADS_PER_BLOCK},
+            {"type": "string", "pattern": "^[0-9]+([x,][0-9]+){0,2}$", "examples": ["32x8"]},
+        ]
+    },
+)
 REGISTERS = _number_to(255)
 SHARED = _number_to(1 << 20, 0)
 PATTERN = Kind(_pattern, {"type": "string", "minLength": 1})

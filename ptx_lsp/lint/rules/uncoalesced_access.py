@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ptx_lsp.analyses.divergence.divergent_control import divergent_control
 from ptx_lsp.analyses.divergence.lane_values import lane_values
 from ptx_lsp.analyses.divergence.memory_access import (
+    LINE,
     SECTOR,
     WarpAccess,
     accesses_by_lane,
@@ -34,6 +35,12 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     same address, up to a constant, uses the rest of those sectors. The severity is *information* from a
     factor of four, otherwise *hint*. Similar accesses in one function are reported once. Accesses that
     only some lanes are known to execute are not checked.
+
+    If such accesses use their sectors together, as the copies of an unrolled loop over the rows of a matrix
+    do, they are reported as *hint*, and only if the addresses of lanes are 128 bytes or more apart: a warp
+    then needs at least 4 KB of the L1 cache until the last of them.
+
+    The block size is that of `.reqntid`, of the launch comment, of `--threads`, or of `.maxntid`.
 
     ## Why it matters
     Memory is transferred in sectors. The unused parts of sectors waste bandwidth.
@@ -92,26 +99,26 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
     for access in accesses_by_lane(function):
         if access.space == "global":
             groups.setdefault(_root(function, access.base), []).append(access)
-    alike: dict[tuple[str, int, int, int | None], list[WarpAccess]] = {}
+    alike: dict[tuple[str, int, int, int | None, bool], list[WarpAccess]] = {}
     for accesses in groups.values():
         wasteful = [one for one in accesses if _is_wasteful(one)]
-        if (
-            not wasteful
-            or _use_all(accesses)
-            or not divergent_control(function).is_full_warp(wasteful[0].number)
-        ):
+        if not wasteful or not divergent_control(function).is_full_warp(wasteful[0].number):
             continue
+        together = _use_all(accesses)
         for one in wasteful:
-            kind = (flow.info(one.number).opcode, one.size, one.sectors or 0, one.stride)
-            alike.setdefault(kind, []).append(one)
-    for first, *others in alike.values():
+            if not together or abs(one.stride or 0) >= LINE:
+                kind = (flow.info(one.number).opcode, one.size, one.sectors or 0, one.stride, together)
+                alike.setdefault(kind, []).append(one)
+    for (*_, together), (first, *others) in alike.items():
         more = f" ({len(others)} more like this)" if others else ""
         apart = f"{abs(first.stride)} bytes apart" if first.stride else "scattered"
         message = (
             f"a warp touches {first.sectors} sectors, but its data would fit in "
             f"{first.least_sectors}: the addresses of the lanes are {apart}{more}"
         )
-        is_bad = (first.sectors or 0) >= 4 * first.least_sectors
+        if together:
+            message += "; the accesses of each lane use its sectors only together"
+        is_bad = not together and (first.sectors or 0) >= 4 * first.least_sectors
         place = function.place(flow.info(first.number).node.opcode)
         yield Finding(place, message, severity="info" if is_bad else "hint")
 
