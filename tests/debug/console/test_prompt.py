@@ -45,6 +45,11 @@ class Screen:
     def type(self, keys: str) -> None:
         os.write(self._terminal, keys.encode())
 
+    def enter(self, keys: str) -> None:
+        """Types at the next prompt. What is typed before it, the terminal itself would show, and not as the prompt does."""
+        self.prompts()
+        self.type(keys)
+
     def resize(self, columns: int) -> None:
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         self._screen.resize(40, columns)
@@ -106,49 +111,47 @@ def terminal(
 
 def test_typing_and_editing(tmp_path: Path) -> None:
     with terminal(tmp_path, kernels.DIVERGENT) as screen:
-        screen.type("brrk 13\x01\x1b[C\x1b[C\x1b[3~ea\r")  # to the start, two right, delete, "ea"
+        screen.enter("brrk 13\x01\x1b[C\x1b[C\x1b[3~ea\r")  # to the start, two right, delete, "ea"
         screen.shows("(ptx) break 13")
         screen.shows("Breakpoint 1 at divergent: file kernel.ptx, line 13.")
-        screen.type("run\r")
+        screen.enter("run\r")
         screen.shows("13      @%p bra low;")
         screen.shows(f"block (0,0,0) thread (0,0,0) [{'#' * 32}] line 13")
-        screen.type("\x1b[A\x1b[A\r")  # history: the breakpoint again
+        screen.enter("\x1b[A\x1b[A\r")  # history: the breakpoint again
         screen.shows("Breakpoint 2 at divergent")
-        screen.type("next\r")
+        screen.enter("next\r")
         screen.shows("[############....................] in focus")
-        screen.type("\r")  # an empty line repeats
+        screen.enter("\r")  # an empty line repeats
         screen.shows("19      mul.wide.u32 %rd1, %r0, 4;")
-        screen.prompts()
-        screen.type("\x04")
+        screen.enter("\x04")
         assert screen.ended() == 0
 
 
 def test_a_finding_is_debugged_where_it_was_found(tmp_path: Path) -> None:
     with terminal(tmp_path, kernels.RACE, options=("--debug-on-finding",)) as screen:
         screen.shows("CUDA Exception: race")
-        screen.type("reverse-stepi\r")
+        screen.enter("reverse-stepi\r")
         screen.shows("(ptx) reverse-stepi")
-        screen.prompts()
-        screen.type("\x04")
+        screen.enter("\x04")
         assert screen.ended() == 1
 
 
 def test_completion(tmp_path: Path) -> None:
     with terminal(tmp_path, kernels.DIVERGENT) as screen:
-        screen.type("sta\t")
+        screen.enter("sta\t")
         screen.shows("(ptx) start")
         screen.type("\r")
         screen.shows("10      ld.param.u64 %rd0, [out];")
-        screen.type("info cuda bl\t")
+        screen.enter("info cuda bl\t")
         screen.shows("(ptx) info cuda blocks")
         screen.type("\r")
         screen.shows("1 running")
-        screen.type("print %ct\t")
+        screen.enter("print %ct\t")
         lines = screen.shows("%ctaid.z")
         assert any("%ctaid.x" in line for line in lines)
         screen.type("x\r")
         screen.shows("$1 = 0")
-        screen.type("break div\t")
+        screen.enter("break div\t")
         screen.shows("(ptx) break divergent")
         screen.type("\r")
         screen.shows("Breakpoint 1 at divergent")
@@ -156,27 +159,28 @@ def test_completion(tmp_path: Path) -> None:
 
 def test_interrupt_of_an_endless_loop(tmp_path: Path) -> None:
     with terminal(tmp_path, ENDLESS) as screen:
-        screen.type("run\r")
+        screen.enter("run\r")
         screen.shows("Starting program: loop")
         screen.type("\x03")
         screen.shows("Program received signal SIGINT, Interrupt.")
-        screen.prompts()
-        screen.type("print %r1 > 0\r")
+        screen.enter("print %r1 > 0\r")
         screen.shows("$1 = ")
-        screen.prompts()
-        screen.type("nonsense\x03")  # gives up the line
+        screen.enter("nonsense\x03")  # gives up the line
         screen.shows("Quit")
-        screen.prompts()
-        screen.type("quit\r")
+        screen.enter("quit\r")
         assert screen.ended() == 0
 
 
 def test_tables_fit_the_terminal_also_when_it_is_resized(tmp_path: Path) -> None:
     with terminal(tmp_path, kernels.DIVERGENT, 200) as screen:
-        screen.type(f"tbreak {kernels.JOIN}\rrun\rprint/w %r1\r")
+        screen.enter(f"tbreak {kernels.JOIN}\r")
+        screen.shows("Temporary breakpoint 1")
+        screen.enter("run\r")
+        screen.shows("Starting program")
+        screen.enter("print/w %r1\r")
         wide = screen.shows("131")
         assert sum(line.startswith("lane ") for line in wide) == 1
         screen.resize(60)
-        screen.type("print/w %r1 + 1000\r")
+        screen.enter("print/w %r1 + 1000\r")
         narrow = screen.shows("1131")
         assert sum(line.startswith("lane ") for line in narrow) > 1

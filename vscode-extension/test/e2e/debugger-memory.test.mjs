@@ -94,7 +94,8 @@ test('a data breakpoint at an address finds who wrote a byte', async () => {
   await debug.goTo('Step Over', 'turned.ptx', 24);
   await debug.goTo('Reverse', 'turned.ptx', 23);
   await debug.row('call-stack', /line 22: st\.global\.u32/i).waitFor();
-  await debug.variable('%r5').filter({ hasText: '258' }).waitFor();
+  await debug.variable('%r0').filter({ hasText: /=\s*1$/ }).waitFor(); // the thread that wrote it is in focus
+  await debug.variable('%r5').filter({ hasText: /=\s*62$/ }).waitFor();
   await editor.shot('debugger-who-wrote');
   await debug.stop();
 });

@@ -15,12 +15,10 @@ export async function startDebugging({ settings = {}, ...given }) {
   const variable = (name) => page.locator('.debug-variables .monaco-list-row', { hasText: new RegExp(`^\\s*${escaped(name)}\\s*=`) }).first();
 
   async function stopsAt(file, line) {
-    const focused = page.locator('.debug-call-stack .monaco-list-row.focused, .debug-call-stack .monaco-list-row.selected');
-    const shown = async () => (await focused.allInnerTexts()).join(' | ').replaceAll(/\s+/g, ' ');
-    const explain = async () => {
-      const rows = await page.locator('.debug-call-stack .monaco-list-row').allInnerTexts();
-      return `not at ${file}:${line}: ${await shown()} of ${rows.join(' | ') || (await page.locator('.part.sidebar').innerText())}`;
-    };
+    // VS Code opens the frames of the thread that has stopped, and no others
+    const rows = page.locator('.debug-call-stack .monaco-list-row');
+    const shown = async () => (await rows.allInnerTexts()).join(' | ').replaceAll(/\s+/g, ' ');
+    const explain = async () => `not at ${file}:${line}: ${(await shown()) || (await page.locator('.part.sidebar').innerText())}`;
     await until(async () => {
       if (!(await page.locator('.debug-call-stack').isVisible())) {
         await editor.command('View: Show Run and Debug'); // a first session may begin before VS Code can open it
@@ -40,15 +38,8 @@ export async function startDebugging({ settings = {}, ...given }) {
     async breakpoint(line) {
       const glyphs = page.locator('.editor-instance .glyph-margin-widgets [class*="codicon-debug-breakpoint"]');
       const made = glyphs.nth(await glyphs.count());
-      await untilVisible(async () => {
-        await page.locator('.editor-instance .view-lines').first().click();
-        await page.keyboard.press('Control+G');
-        const input = page.locator('.quick-input-widget input.input');
-        await input.fill(`:${line}`, { timeout: 5000 });
-        await page.keyboard.press('Enter');
-        await input.waitFor({ state: 'hidden', timeout: 5000 });
-        await page.keyboard.press('F9');
-      }, made);
+      await editor.breakpoint(line);
+      await made.waitFor();
     },
     /** Opens a scope in the view *Variables*. */
     async expand(scope) {
@@ -69,15 +60,18 @@ export async function startDebugging({ settings = {}, ...given }) {
     /** Stops at accesses to a byte of global memory. */
     async dataBreakpoint(address) {
       const input = page.locator('.quick-input-widget input.input');
-      await editor.command('Add Data Breakpoint at Address');
-      await until(async () => (await input.getAttribute('placeholder')) !== null && !(await input.inputValue()).startsWith('>'));
-      await input.fill(address);
-      await page.keyboard.press('Enter');
-      await page.locator('.quick-input-list .monaco-list-row', { hasText: /Write/ }).first().click();
+      const access = page.locator('.quick-input-list .monaco-list-row', { hasText: /Write/ }).first();
+      await untilVisible(async () => {
+        await page.keyboard.press('Escape');
+        await editor.command('Add Data Breakpoint at Address');
+        await input.fill(address, { timeout: 5000 });
+        await input.press('Enter', { timeout: 5000 });
+      }, access);
+      await access.click();
     },
     async start() {
-      await page.locator('.editor-instance .view-lines').first().click();
-      await untilVisible(() => page.keyboard.press('F5'), toolbar);
+      await editor.command('Debug: Start Debugging');
+      await toolbar.waitFor();
     },
     async stop() {
       await until(async () => {

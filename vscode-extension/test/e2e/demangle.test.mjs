@@ -52,7 +52,7 @@ test('the title of a panel', async () => {
 });
 
 test('the setting turns it off', async () => {
-  editor.configure({ 'ptx.demangle': false });
+  await editor.configure({ 'ptx.demangle': false });
   await editor.openFile('k.ptx');
   const lens = page.locator('.codelens-decoration', { hasText: 'registers' });
   await until(async () => !(await lens.textContent()).includes('scaleKernel'));

@@ -1,6 +1,7 @@
 // Starts VS Code in a browser for a test, with the packaged extension, and ends it again.
 import { spawn, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -19,6 +20,25 @@ const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/ent
 const PATIENCE = Number(process.env.PTX_PATIENCE ?? 120_000);
 /** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
 const TURN = 5_000;
+/** How many times slower the browser is made, to try tests as a busy machine runs them. */
+const SLOWNESS = Number(process.env.PTX_SLOWNESS ?? 1);
+/** VS Code's own commands that tests give, by their titles. */
+const COMMANDS = {
+  'Add Data Breakpoint at Address': 'workbench.debug.viewlet.action.addDataBreakpointOnAddress',
+  'Debug: Select and Start Debugging': 'workbench.action.debug.selectandstart',
+  'Debug: Start Debugging': 'workbench.action.debug.start',
+  'File: Save': 'workbench.action.files.save',
+  'Format Document': 'editor.action.formatDocument',
+  'Open Disassembly View': 'debug.action.openDisassemblyView',
+  'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
+  'View: Show Run and Debug': 'workbench.view.debug',
+};
+/** Our commands by their titles in the palette. */
+const OURS = new Map(
+  JSON.parse(fs.readFileSync(path.join(EXTENSION, 'package.json'), 'utf8')).contributes.commands.map(
+    ({ category, title, command }) => [`${category}: ${title.replace(/\.\.\.$/, '')}`, command],
+  ),
+);
 const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.colorTheme': 'Default Dark Modern',
@@ -36,7 +56,8 @@ const SETTINGS = {
  * One code-server with a folder of its own. `settings` are the user's; `files` are put into the workspace;
  * `trusted` false leaves it untrusted. `inHost` is for tests in the extension host: nothing is installed, as the
  * extension comes from its folder, and VS Code shows no notifications. `PATH` is where programs are looked for. `others`
- * are folders of other extensions, by name.
+ * are folders of other extensions, by name. Its window has the extension of `driver`, too, which does what `openFile`,
+ * `command` and `configure` ask for.
  */
 export async function startEditor({ settings = {}, files = {}, trusted = true, inHost = false, PATH, others = {} } = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
@@ -46,7 +67,12 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     fs.mkdirSync(path.join(user, part), { recursive: true });
   }
   fs.mkdirSync(workspace);
-  for (const [name, source] of Object.entries(others)) {
+  const extensions = {
+    'tests.driver-1.0.0': path.join(EXTENSION, 'test/e2e/driver'),
+    ...(!inHost && { 'ptx-lsp': installed() }),
+    ...others,
+  };
+  for (const [name, source] of Object.entries(extensions)) {
     fs.cpSync(source, path.join(folder, 'extensions', name), { recursive: true });
   }
   for (const [name, text] of Object.entries(files)) {
@@ -63,11 +89,8 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
   const config = path.join(folder, 'config.yaml');
   fs.writeFileSync(config, `bind-addr: 127.0.0.1:${port}\nauth: none\ncert: false\n`);
   const common = [ENTRY, '--user-data-dir', user, '--extensions-dir', path.join(folder, 'extensions'), '--config', config];
-  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, ...(PATH && { PATH }) };
-  if (!inHost) {
-    const vsix = path.join(EXTENSION, 'dist/ptx-lsp.vsix');
-    execFileSync(NODE, [...common, '--install-extension', vsix, '--force'], { env, stdio: 'ignore' });
-  }
+  const socket = path.join(folder, 'driver.sock');
+  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, PTX_DRIVER: socket, ...(PATH && { PATH }) };
   const flags = ['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'];
   if (inHost) {
     flags.push('--vscode-option', 'enable-smoke-test-driver');
@@ -89,27 +112,65 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
   });
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   page.setDefaultTimeout(PATIENCE);
+  if (SLOWNESS > 1) {
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
+  }
+  let opened = false;
+  /** Asks the extension of `driver`, once it runs. */
+  async function ask(what, given) {
+    await until(() => fs.existsSync(socket), () => 'the extension of `driver` does not run');
+    return askOver(socket, { what, ...given });
+  }
   return {
     folder,
     workspace,
     page,
-    /** Changes the user's settings, for what is opened afterwards. */
-    configure(changed) {
+    /** Changes the user's settings. */
+    async configure(changed) {
       const file = path.join(user, 'User/settings.json');
-      fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), ...changed }));
+      const before = JSON.parse(fs.readFileSync(file, 'utf8'));
+      const themeOf = () => page.locator('.monaco-workbench').first().evaluate(({ className }) => /vscode-theme-\S+/.exec(className)?.[0]);
+      const theme = opened && (await themeOf());
+      fs.writeFileSync(file, JSON.stringify({ ...before, ...changed }));
+      if (opened) {
+        await ask('settings', { values: changed });
+        const key = 'workbench.colorTheme';
+        if (changed[key] && changed[key] !== before[key]) {
+          await until(async () => (await themeOf()) !== theme, () => `the theme is still ${theme}`);
+        }
+      }
     },
-    /** Opens the workspace, with what VS Code calls a payload. */
+    /** Opens the workspace in the window, or loads the window again. `payload` is what VS Code calls so. */
     async open(payload) {
       const query = encodeURIComponent(JSON.stringify(payload));
+      fs.rmSync(socket, { force: true }); // the driver of the window that ends
       await page.goto(`http://${base}/?folder=${workspace}&payload=${query}`, { waitUntil: 'domcontentloaded' });
+      opened = true;
     },
+    /** Opens a file, alone in the window. */
     async openFile(name) {
-      await this.open([['openFile', this.remote(path.join(workspace, name))]]);
+      const file = path.join(workspace, name);
+      if (opened) {
+        await ask('show', { file });
+      } else {
+        await this.open([['openFile', this.remote(file)]]);
+      }
+      await page.locator('.tab.active', { hasText: path.basename(name) }).waitFor();
       await page.waitForSelector('.editor-instance .view-line');
     },
+    /** Places the cursor of the editor. Lines are counted from 1. */
+    async goToLine(line) {
+      await ask('cursor', { line });
+      await page.locator('.statusbar', { hasText: `Ln ${line},` }).waitFor();
+    },
+    /** Sets a breakpoint at a line of the file that is open. */
+    breakpoint: (line) => ask('breakpoint', { line }),
     remote: (file) => `vscode-remote://${base}${file}`,
-    /** Runs a command of the palette, by its title. The palette closes when something else takes the focus: it is opened anew. */
-    async command(title) {
+    /** Runs a command, by its title in the palette. */
+    command: (title) => ask('command', { id: COMMANDS[title] ?? OURS.get(title) }),
+    /** Runs a command from the palette. The palette closes when something else takes the focus: it is opened again. */
+    async palette(title) {
       const input = page.locator('.quick-input-widget input.input');
       const rows = page.locator('.quick-input-list .monaco-list-row');
       const choose = async () => {
@@ -184,7 +245,7 @@ export async function answerFileDialog(page, file) {
 
 /** Chooses an entry of the open list of choices. */
 export async function chooseFromList(page, entry) {
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: entry }).click();
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: entry }).first().click({ timeout: TURN });
 }
 
 /** Chooses an entry of the open context menu. Menus ignore clicks in their first tenth of a second. */
@@ -218,6 +279,40 @@ export function ourServer() {
 
 export function example(name) {
   return fs.readFileSync(path.join(PROJECT, 'examples', name), 'utf8');
+}
+
+/** The folder of the packaged extension, as VS Code installs it; it is installed once, and each editor has a copy. */
+function installed() {
+  const vsix = path.join(EXTENSION, 'dist/ptx-lsp.vsix');
+  const folder = path.join(EXTENSION, 'dist/installed');
+  const found = () => (fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.startsWith('ptx')) : []);
+  if (!found().length || fs.statSync(folder).mtimeMs < fs.statSync(vsix).mtimeMs) {
+    fs.rmSync(folder, { recursive: true, force: true });
+    const user = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
+    const flags = ['--user-data-dir', user, '--extensions-dir', folder, '--install-extension', vsix];
+    execFileSync(NODE, [ENTRY, ...flags], { env: { ...process.env, HOME: user, XDG_CONFIG_HOME: user }, stdio: 'ignore' });
+    fs.rmSync(user, { recursive: true, force: true });
+  }
+  return path.join(folder, found()[0]);
+}
+
+function askOver(socketPath, question) {
+  return new Promise((resolve, reject) => {
+    const request = http.request({ socketPath, method: 'POST', timeout: PATIENCE }, async (response) => {
+      let text = '';
+      for await (const part of response) {
+        text += part;
+      }
+      if (response.statusCode === 200) {
+        resolve();
+      } else {
+        reject(new Error(`${question.what}: ${text}`));
+      }
+    });
+    request.on('timeout', () => request.destroy(new Error(`no answer to ${JSON.stringify(question)}`)));
+    request.on('error', reject);
+    request.end(JSON.stringify(question));
+  });
 }
 
 function freePort() {

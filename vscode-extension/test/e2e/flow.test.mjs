@@ -27,7 +27,7 @@ before(async () => {
 after(() => editor?.close());
 
 test('it opens at the block of the cursor, with the loops around it collapsed', async () => {
-  await goTo(lineOf('1030;'));
+  await editor.goToLine(lineOf('1030;'));
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
   await untilVisible(() => editor.command('PTX: Show Control Flow'), inner().locator('.flow .block').first());
   // each loop has three blocks; debug labels begin none
@@ -41,7 +41,7 @@ test('it opens at the block of the cursor, with the loops around it collapsed', 
 });
 
 test('it follows the cursor, into a collapsed loop, too', async () => {
-  await goTo(lineOf('1003;'));
+  await editor.goToLine(lineOf('1003;'));
   const here = inner().locator('.block.here');
   await until(async () => /loop at block 9 .*L__BB0_3/.test(await here.textContent()));
   await until(() => isInView(here));
@@ -99,15 +99,6 @@ function inner() {
 /** The line, counted from 1, that contains a text. */
 function lineOf(text) {
   return KERNEL.split('\n').findIndex((line) => line.includes(text)) + 1;
-}
-
-async function goTo(line) {
-  await page.locator('.editor-instance .view-line').nth(5).click();
-  await untilVisible(async () => {
-    await page.keyboard.press('Control+g');
-    await page.locator('.quick-input-widget input.input').fill(`:${line}`);
-    await page.keyboard.press('Enter');
-  }, page.locator('.statusbar', { hasText: `Ln ${line},` }));
 }
 
 async function isInView(box) {

@@ -75,7 +75,7 @@ test('live registers, labels and colours are shown', async () => {
 });
 
 test('without ptxas there are two columns, and the reason', async () => {
-  editor.configure({ 'ptx.ptxas': 'off' });
+  await editor.configure({ 'ptx.ptxas': 'off' });
   await open('reduce.cu', 'votes');
   await inner().locator('#problem', { hasText: 'ptxas is turned off' }).waitFor();
   assert.equal(await inner().locator('.columns section').count(), 2);
@@ -85,7 +85,7 @@ test('without ptxas there are two columns, and the reason', async () => {
 
 for (const theme of ['Default Light Modern', 'Default High Contrast']) {
   test(`the theme ${theme}`, async () => {
-    editor.configure({ 'workbench.colorTheme': theme, 'ptx.ptxas': 'auto' });
+    await editor.configure({ 'workbench.colorTheme': theme, 'ptx.ptxas': 'auto' });
     await open('gen.py', 'matmul_k');
     await inner().locator('#code .line').nth(60).click();
     await page.waitForTimeout(500);

@@ -106,7 +106,7 @@ test('a panel is there again when the window is loaded again', async () => {
 
 for (const theme of ['Default Light Modern', 'Default High Contrast']) {
   test(`the panels follow the theme ${theme}`, async () => {
-    editor.configure({ 'workbench.colorTheme': theme });
+    await editor.configure({ 'workbench.colorTheme': theme });
     const name = theme.split(' ').at(-2).toLowerCase();
     for (const [command, panel, shows] of [
       ['PTX: Show Occupancy', 'occupancy', 'Blocks per SM'],

@@ -31,7 +31,7 @@ after(() => editor?.close());
 
 for (const theme of THEMES) {
   test(`modifiers are not red in ${theme}`, async () => {
-    editor.configure({ 'workbench.colorTheme': theme });
+    await editor.configure({ 'workbench.colorTheme': theme });
     await editor.openFile('k.ptx');
     // the server's tokens replace those of the grammar
     await page.locator('.codelens-decoration', { hasText: 'registers' }).waitFor();

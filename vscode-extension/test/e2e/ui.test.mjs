@@ -72,7 +72,7 @@ for (const [command, name, shows] of [
     await running();
     await page.locator('.view-line', { hasText: 'cvta' }).first().click();
     const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-    await untilVisible(() => editor.command(command), inner.locator('#page', { hasText: shows }));
+    await untilVisible(() => editor.palette(command), inner.locator('#page', { hasText: shows }));
     await page.waitForTimeout(500); // the chart is drawn
     await editor.shot(name);
   });

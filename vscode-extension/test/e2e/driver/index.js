@@ -1,0 +1,81 @@
+// Does in the window what a person does with palette, explorer and keys, without a menu or an input that a busy machine
+// may draw late. Asked by HTTP over the socket PTX_DRIVER.
+const fs = require('node:fs');
+const http = require('node:http');
+const vscode = require('vscode');
+
+const requests = {
+  /** Shows a file alone in its window, with the cursor in it. */
+  async show({ file }) {
+    await run('workbench.action.closeQuickOpen');
+    await run('notifications.clearAll');
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    await vscode.window.tabGroups.close(tabs.filter((tab) => !tab.isDirty));
+    await vscode.window.showTextDocument(vscode.Uri.file(file), { preview: false });
+  },
+  /** Starts a command, which may wait for a person. */
+  async command({ id }) {
+    run(id).then(undefined, (error) => console.error(id, error));
+  },
+  /** Places the cursor in the line, counted from 1. */
+  async cursor({ line }) {
+    place(line);
+  },
+  /** Sets a breakpoint at the line, counted from 1. */
+  async breakpoint({ line }) {
+    const editor = place(line);
+    const isSet = () =>
+      vscode.debug.breakpoints.some(
+        ({ location }) => location?.uri.toString() === editor.document.uri.toString() && location.range.start.line === line - 1,
+      );
+    if (!isSet()) {
+      await run('editor.debug.action.toggleBreakpoint');
+      await until(isSet);
+    }
+  },
+  /** Waits until the settings have these values. */
+  async settings({ values }) {
+    await until(() =>
+      Object.entries(values).every(
+        ([name, value]) => JSON.stringify(vscode.workspace.getConfiguration().get(name)) === JSON.stringify(value),
+      ),
+    );
+  },
+};
+
+exports.activate = () => {
+  const socket = process.env.PTX_DRIVER;
+  fs.rmSync(socket, { force: true });
+  const server = http.createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) {
+      text += part;
+    }
+    const { what, ...given } = JSON.parse(text);
+    try {
+      await requests[what](given);
+      response.end();
+    } catch (error) {
+      response.writeHead(500).end(String(error.stack));
+    }
+  });
+  server.listen(socket);
+};
+
+function run(command) {
+  return vscode.commands.executeCommand(command);
+}
+
+function place(line) {
+  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+  const start = new vscode.Position(line - 1, 0);
+  editor.selection = new vscode.Selection(start, start);
+  editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  return editor;
+}
+
+async function until(holds) {
+  while (!holds()) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
