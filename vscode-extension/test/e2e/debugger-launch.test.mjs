@@ -126,6 +126,6 @@ async function threadsOf(lens) {
 }
 
 async function blockSize() {
-  await debug.expand('Special registers');
+  await debug.expand('Special registers', '%ntid.x');
   return (await debug.variable('%ntid.x').innerText()).split('=')[1].trim();
 }

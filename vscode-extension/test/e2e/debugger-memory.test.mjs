@@ -52,7 +52,7 @@ test('a breakpoint after a barrier, and a step back over it', async () => {
   await debug.breakpoint(17);
   await debug.start();
   await debug.stopsAt('turned.ptx', 17);
-  await debug.expand('Shared');
+  await debug.expand('Shared', 'buffer');
   await debug.variable('buffer').filter({ hasText: '00000000 01000000 02000000 03000000' }).waitFor();
   await debug.goTo('Step Back', 'turned.ptx', 16);
   await debug.goTo('Step Back', 'turned.ptx', 15);
@@ -68,7 +68,7 @@ test('a register is changed, and the kernel goes on with it', async () => {
   await debug.variable('%r5').filter({ hasText: '63' }).waitFor();
   await debug.set('%r5', '258');
   await debug.goTo('Step Over', 'turned.ptx', 23);
-  await debug.expand('Global');
+  await debug.expand('Global', 'out');
   await debug.variable('out').filter({ hasText: '02010000 3e000000 3d000000 3c000000' }).waitFor();
   await editor.shot('debugger-change');
 });

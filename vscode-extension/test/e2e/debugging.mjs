@@ -41,13 +41,14 @@ export async function startDebugging({ settings = {}, ...given }) {
       await editor.breakpoint(line);
       await made.waitFor();
     },
-    /** Opens a scope in the view *Variables*. */
-    async expand(scope) {
+    /** Opens a scope in the view *Variables*, until a variable of it is shown: a step that is not drawn yet may close it again. */
+    async expand(scope, name) {
       const open = page.locator('.debug-variables .monaco-list-row[aria-expanded="true"]', { hasText: scope }).first();
-      if (!(await open.isVisible())) {
-        // its variables are fetched first: a second click too early would close it
-        await untilVisible(() => row('variables', scope).click({ timeout: 5000 }), open);
-      }
+      await untilVisible(async () => {
+        if (!(await open.isVisible())) {
+          await row('variables', scope).click({ timeout: 5000 });
+        }
+      }, variable(name));
     },
     /** Gives a variable a value. */
     async set(name, value) {

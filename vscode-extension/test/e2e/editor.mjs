@@ -28,7 +28,6 @@ const COMMANDS = {
   'Debug: Select and Start Debugging': 'workbench.action.debug.selectandstart',
   'Debug: Start Debugging': 'workbench.action.debug.start',
   'File: Save': 'workbench.action.files.save',
-  'Format Document': 'editor.action.formatDocument',
   'Open Disassembly View': 'debug.action.openDisassemblyView',
   'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
   'View: Show Run and Debug': 'workbench.view.debug',
@@ -128,17 +127,17 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     page,
     /** Changes the user's settings. */
     async configure(changed) {
-      const file = path.join(user, 'User/settings.json');
-      const before = JSON.parse(fs.readFileSync(file, 'utf8'));
-      const themeOf = () => page.locator('.monaco-workbench').first().evaluate(({ className }) => /vscode-theme-\S+/.exec(className)?.[0]);
-      const theme = opened && (await themeOf());
-      fs.writeFileSync(file, JSON.stringify({ ...before, ...changed }));
-      if (opened) {
-        await ask('settings', { values: changed });
-        const key = 'workbench.colorTheme';
-        if (changed[key] && changed[key] !== before[key]) {
-          await until(async () => (await themeOf()) !== theme, () => `the theme is still ${theme}`);
-        }
+      if (!opened) {
+        const file = path.join(user, 'User/settings.json');
+        fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), ...changed }));
+        return;
+      }
+      const theme = changed['workbench.colorTheme'];
+      const colours = async () => /vscode-theme-\S+/.exec(await page.locator('.monaco-workbench').first().getAttribute('class'))[0];
+      const before = await colours();
+      await ask('settings', { values: changed });
+      if (theme) {
+        await until(async () => (await colours()) !== before, () => `the theme is not ${theme} but ${before}`);
       }
     },
     /** Opens the workspace in the window, or loads the window again. `payload` is what VS Code calls so. */

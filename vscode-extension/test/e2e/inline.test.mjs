@@ -101,7 +101,7 @@ for (const [name, wrong, line, operand, told, fixed] of [
 
 test('the rest of the file belongs to other extensions', async () => {
   await editor.openFile('scale.cu');
-  await editor.command('Format Document');
+  await editor.palette('Format Document');
   await page.locator('.monaco-dialog-box', { hasText: 'no formatter' }).waitFor();
 });
 

@@ -33,13 +33,11 @@ const requests = {
       await until(isSet);
     }
   },
-  /** Waits until the settings have these values. */
+  /** Changes the user's settings. */
   async settings({ values }) {
-    await until(() =>
-      Object.entries(values).every(
-        ([name, value]) => JSON.stringify(vscode.workspace.getConfiguration().get(name)) === JSON.stringify(value),
-      ),
-    );
+    for (const [name, value] of Object.entries(values)) {
+      await vscode.workspace.getConfiguration().update(name, value, vscode.ConfigurationTarget.Global);
+    }
   },
 };
 
