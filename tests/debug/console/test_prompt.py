@@ -46,7 +46,7 @@ class Screen:
         os.write(self._terminal, keys.encode())
 
     def enter(self, keys: str) -> None:
-        """Types at the next prompt. What is typed before it, the terminal itself would show, and not as the prompt does."""
+        """Types at the next prompt: before it, the terminal itself shows what is typed."""
         self.prompts()
         self.type(keys)
 
