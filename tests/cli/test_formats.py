@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +11,9 @@ import jsonschema
 import pytest
 
 from ptx_lsp import __version__
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.lint.reporters.excerpt import draw
+from ptx_lsp.lint.reporters.json import Value, dumps
 from ptx_lsp.lint.results.report import Excerpt, Mark, Point
 from ptx_lsp.lint.results.style import printable, width
 from tests.cli.conftest import HEADER, Lint
@@ -116,6 +119,15 @@ def test_json(lint: Lint, bad: Path, good: Path) -> None:
     assert files[2]["error"] == "no such file or directory"
     summary = cast(dict[str, int], report["summary"])
     assert (summary["errors"], summary["warnings"], summary["infos"]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2])
+def test_json_is_that_of_the_standard_library(indent: int | None) -> None:
+    texts = ["", "plain", 'a "quoted" \\ back', "line\nend\ttab", "\x00\x1f\x7f", "café 😀", "\ud800"]
+    numbers = [0, -1, 2**70, UniformityLevel.WARP, 0.1, 100.0, -1e-7, 1e22, math.inf, True, False, None]
+    value: Value = {"texts": texts, "": numbers, 'a"b': {}, "é": [], "more": [{"a": ()}, ({"b": [[1]]},)]}
+    assert dumps(value, indent) == json.dumps(value, indent=indent)
+    assert dumps("a ## b ###", indent) == r'"a #\u0023 b #\u0023#"'
 
 
 def test_json_of_a_fix_and_a_kernel(lint: Lint, tmp_path: Path) -> None:

@@ -118,12 +118,16 @@ def best_block_size(result: Occupancy, at_most: int = MAX_THREADS_PER_BLOCK) -> 
     is below 1.
     """
     at_most = min(at_most, MAX_THREADS_PER_BLOCK)
-    sizes = (*range(WARP_SIZE, at_most, WARP_SIZE), at_most)
-    found = [_with(result, result.block._replace(threads=size)) for size in sizes]
-    most = max(one.threads_per_sm for one in found)
-    if most == 0:
+    smallest, *larger = (*range(WARP_SIZE, at_most, WARP_SIZE), at_most)
+    found = [_with(result, result.block._replace(threads=smallest))]
+    warps = min(result.device.warps_per_sm, found[0].limits.registers)
+    for size in reversed(larger):
+        found.append(_with(result, result.block._replace(threads=size)))
+        if found[-1].threads_per_sm == warps * WARP_SIZE:  # no size has more
+            break
+    if not any(one.blocks_per_sm for one in found):
         return found[0]
-    return next(one for one in reversed(found) if one.threads_per_sm == most)
+    return max(found, key=lambda one: (one.threads_per_sm, one.block.threads))
 
 
 def _with(result: Occupancy, block: BlockResources) -> Occupancy:

@@ -8,7 +8,6 @@ beside `module_0001.jit_f.0.ptx` and so on if the module was compiled in parts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from math import prod
 
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from typing import Final
 
 _LAUNCH: Final = lazy_pattern(
-    rb"kernel = ([^\s,]{1,4096}), launch dimensions = blocks: \{[\d, ]*\}, "
+    rb"(?m)kernel = ([^\s,]{1,4096}), launch dimensions = blocks: \{[\d, ]*\}, "
     rb"threads/block: \{(\d{1,9}), (\d{1,9}), (\d{1,9})\}"
-    rb"[^\n]{0,64}?(?:, cluster_dim = (?:nullopt|ClusterDim\{(\d{1,9}), (\d{1,9}), (\d{1,9})\}))?$",
-    re.MULTILINE,
+    rb"[^\n]{0,64}?(?:, cluster_dim = (?:nullopt|ClusterDim\{(\d{1,9}), (\d{1,9}), (\d{1,9})\}))?$"
 )
-_PART: Final = lazy_pattern(r"(.*module_\d+\..*)\.\d+", re.DOTALL)
+_MODULE: Final = lazy_pattern(r"module_\d+\.")
 
 
 def _path(stem: str) -> str:
-    part = _PART.fullmatch(stem)
-    return f"{part[1] if part is not None else stem}.thunk_sequence.txt"
+    name, _, part = stem.rpartition(".")
+    is_part = part.isdecimal() and _MODULE.search(name) is not None
+    return f"{name if is_part else stem}.thunk_sequence.txt"
 
 
 def _parse(data: bytes) -> tuple[KernelMetadata, ...]:

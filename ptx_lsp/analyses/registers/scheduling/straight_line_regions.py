@@ -170,14 +170,7 @@ def _places(function: Function) -> Iterator[_Place]:
         loop = straight.get(number)
         if loop is not None:
             last = graph.blocks[max(loop.blocks)]
-            variable = _InductionVariable(function, range(block.first, last.end))
-            count = variable.trip_count()
-            cost = _unrolling_cost(left.code, block.first, last.end)
-            if count:
-                factor = _unroll_factor(cost, count)
-            else:
-                is_small = cost <= MOST_COST and last is block and variable.is_counted()
-                factor = RUNTIME_FACTOR if is_small else 1
+            count, factor = _unrolling(function, left.code, block, last)
             if factor > 1:
                 done.update(loop.blocks)
                 behind = alive.bits_of_any([
@@ -188,6 +181,21 @@ def _places(function: Function) -> Iterator[_Place]:
                 yield number, last.number, factor, behind
                 continue
         yield number, number, 1, alive.bits_of_any(block.successors)
+
+
+def _unrolling(
+    function: Function, code: MachineCode, block: BasicBlock, last: BasicBlock
+) -> tuple[int | None, int]:
+    """The trip count of a loop, if it matters and is known, and how often its body is repeated (2, 3)."""
+    cost = _unrolling_cost(code, block.first, last.end)
+    if cost > PARTIAL_UNROLL_LIMIT:
+        return None, 1
+    variable = _InductionVariable(function, range(block.first, last.end))
+    count = variable.trip_count()
+    if count:
+        return count, _unroll_factor(cost, count)
+    is_small = cost <= MOST_COST and last is block and variable.is_counted()
+    return None, RUNTIME_FACTOR if is_small else 1
 
 
 def _held_parameters(
