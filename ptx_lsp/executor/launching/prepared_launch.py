@@ -116,10 +116,8 @@ class PreparedLaunch:
         if self._is_cooperative and _WORKSPACE & self._frame.specials.keys():
             self.shape = replace(self.shape, workspace=resident.workspace or _workspace(memory))
         check_available(options.native)
-        self._native = HotKernel(
-            kernel, (is_fine, *self._image.addresses.values()), self.blocks, self._frame.dtypes, spaces,
-            options.native,
-        )
+        self._is_fine = is_fine
+        self._native = self._hot()
         self._usages: Usages | None = None
         surfaces = [one for _, one in sorted(opaque.items()) if isinstance(one, Surface)]
         self._surfaces = [bytes_of(one.array) for one in surfaces]
@@ -135,8 +133,18 @@ class PreparedLaunch:
         """
         self._options = replace(self._options, grid=grid, block=block, cluster=cluster)
         self._deadline = time.monotonic() + self._options.seconds
+        block_before = self.shape.block
         self.shape = replace(self._shape(), workspace=self.shape.workspace)
+        if self.shape.block != block_before:
+            self._native = self._hot()
         self._parameters[:] = np.frombuffer(given, np.uint8)
+
+    def _hot(self) -> HotKernel:
+        """The kernel, for native code."""
+        layout = (self._is_fine, *self._image.addresses.values())
+        return HotKernel(
+            self.kernel, layout, self.blocks, self._frame, self.shape, self._spaces, self._options.native
+        )
 
     @property
     def image(self) -> ModuleMemory:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -21,7 +22,8 @@ _CLOCKS = ("%clock", "%globaltimer")
 def fill_special_registers(wave: Wave, frame: RegisterLayout) -> None:
     """Sets the registers that stand for special registers."""
     for name, number in frame.specials.items():
-        wave.registers[number] = special_register_value(wave, name).astype(frame.dtypes[number])
+        value = special_register_value(wave, name)
+        wave.registers[number] = value.astype(frame.dtypes[number], copy=False)
 
 
 def special_register_value(wave: Wave, name: str) -> Array:
@@ -54,9 +56,9 @@ def _component(wave: Wave, register: str, axis: int) -> Array:
     if index is None:
         return _one(sizes[axis])
     flat, whole, each = index(wave)
-    below = int(np.prod(whole[:axis], dtype=np.int64))
+    below = math.prod(whole[:axis])
     place = np.floor_divide(flat, np.uint32(below)) if below > 1 else flat
-    if axis < 2:
+    if math.prod(whole[axis + 1 :]) > 1:
         place = np.remainder(place, np.uint32(whole[axis]))
     if register == "%cluster_ctaid":
         return np.remainder(place, np.uint32(each[axis]))
@@ -97,7 +99,7 @@ def _rank(wave: Wave) -> Array:
 
 
 def _one(value: int) -> Array:
-    return np.full((1, 1), value, np.uint32)
+    return np.array([[value]], np.uint32)
 
 
 def _stack(wave: Wave) -> Array:

@@ -19,6 +19,7 @@ from ptx_lsp.executor.native.ir import (
     integer,
     scalar_type,
     sequence,
+    signed,
     suffix,
     vector_of,
 )
@@ -152,6 +153,8 @@ class Accesses:
     def _check(self, place: Place, leave: str) -> None:
         """Jumps to `leave` unless all offsets are in range and aligned."""
         code, offsets = self._code, place.offsets
+        if place.active == ALL_LANES and self._check_first(place, leave):
+            return
         right = code.compare("icmp ule", offsets, code.splat(place.limit))
         if place.size > 1:
             low = code.binary("and", offsets, place.size - 1)
@@ -161,6 +164,45 @@ class Accesses:
         code.branch(code.compare("icmp eq", wrong, 0), go_on, leave, likely=True)
         code.begin(go_on)
 
+    def _check_first(self, place: Place, leave: str) -> bool:
+        """As `_check`, by the first lane alone; whether all others have known offsets from it."""
+        code, found = self._code, self._known(place)
+        if found is None or any(one % place.size for one in found):
+            return False
+        first, low, high = code.extract(place.offsets, 0), -min(found), max(found)
+        most = code.binary("sub", place.limit, low + high)
+        right = code.compare("icmp ule", code.binary("sub", first, low), most)
+        if low + high:
+            right = code.binary("and", right, code.compare("icmp uge", place.limit, low + high))
+        if place.size > 1:
+            aligned = code.compare("icmp eq", code.binary("and", first, place.size - 1), 0)
+            right = code.binary("and", right, aligned)
+        go_on = code.name("checked")
+        code.branch(right, go_on, leave, likely=True)
+        code.begin(go_on)
+        return True
+
+    def _known(self, place: Place) -> list[int] | None:
+        """How much more than the offset of the first lane each lane has, as far as that is the same in all
+        warps.
+        """
+        parts = self._code.lane_offsets(place.offsets)
+        return None if parts is None else signed(parts.offsets)
+
+    def _known_step(self, place: Place) -> int | None:
+        """How much more than the lane before it each lane has in its half of the warp, if that is the size of
+        the access, or nothing, in all warps of which all lanes take part.
+        """
+        found = self._known(place) if place.active == ALL_LANES and not place.is_private else None
+        if found is None:
+            return None
+        halves = found[:_HALF], found[_HALF:]
+        return next((
+            step for step in (0, place.size)
+            if all(half == [half[0] + at * step for at in range(_HALF)] for half in halves)
+            and found[_HALF] % place.size == 0
+        ), None)
+
     # -- loads ----------------------------------------------------------------------------------
 
     def load(self, place: Place, element: DType, count: int, leave: str) -> list[Value]:
@@ -168,6 +210,11 @@ class Accesses:
         code, scalar = self._code, scalar_type(element)
         done = code.name("loaded")
         paths: list[tuple[str, list[Value]]] = []
+        step = self._known_step(place)
+        if step is not None:
+            self._check(place, leave)
+            halves = self._close_in_half if step else self._same_in_half
+            return halves(place, scalar, count)
         if not place.is_private:
             same, close, general = self._shapes(place, leave)
             for label, halves in (
@@ -312,16 +359,19 @@ class Accesses:
         code, count = self._code, len(values)
         each = place.size // count
         done = code.name("stored")
+        step = self._known_step(place)
+        if step is not None:
+            self._check(place, leave)
+            store = self._store_close if step else self._store_same
+            store(place, values)
+            return
         if not place.is_private:
             same, close, general = self._shapes(place, leave)
             code.begin(close)
-            for start, first in zip(self._starts(place), (0, _HALF), strict=True):
-                code.store(self._interleaved(values, first), start, each)
+            self._store_close(place, values)
             code.jump(done)
             code.begin(same)
-            for start, last in zip(self._starts(place), (_HALF - 1, WARP_SIZE - 1), strict=True):
-                for at, value in enumerate(values):
-                    code.store(code.extract(value, last), code.offset(start, at * each), each)
+            self._store_same(place, values)
             code.jump(done)
             code.begin(general)
             self._check(place, leave)
@@ -333,6 +383,17 @@ class Accesses:
             )
         code.jump(done)
         code.begin(done)
+
+    def _store_close(self, place: Place, values: list[Value]) -> None:
+        each = place.size // len(values)
+        for start, first in zip(self._starts(place), (0, _HALF), strict=True):
+            self._code.store(self._interleaved(values, first), start, each)
+
+    def _store_same(self, place: Place, values: list[Value]) -> None:
+        code, each = self._code, place.size // len(values)
+        for start, last in zip(self._starts(place), (_HALF - 1, WARP_SIZE - 1), strict=True):
+            for at, value in enumerate(values):
+                code.store(code.extract(value, last), code.offset(start, at * each), each)
 
     def update(
         self, place: Place, operands: list[Value], element: DType,

@@ -21,21 +21,23 @@ from ptx_lsp.executor.native.access import FIND, Accesses
 from ptx_lsp.executor.native.heads import Heads
 from ptx_lsp.executor.native.ir import ALL_LANES, Code, NotLoweredError, Value, integer
 from ptx_lsp.executor.native.layout import Fields
-from ptx_lsp.executor.native.liveness import global_registers
+from ptx_lsp.executor.native.liveness import global_registers, live_at_starts
 from ptx_lsp.executor.native.loops import Loop, is_loop
 from ptx_lsp.executor.native.points import Points, is_plain_barrier
+from ptx_lsp.executor.native.starts import Starts
 from ptx_lsp.executor.native.steps import Steps
 
 
 @dataclass(frozen=True, eq=False)
 class NativeSource:
-    """The text of a function. `file` are the registers that it is given, `results` those that it gives back,
-    by their places in the file; others are read only.
+    """The text of a function. `file` are the registers that it is given, `inputs` those that matter where all
+    threads begin, and `results` those that it gives back, by their places in the file.
     """
 
     text: str
     points: Points
     file: tuple[int, ...]
+    inputs: tuple[int, ...]
     results: tuple[int, ...]
     sites: int
     register_bytes: int
@@ -59,8 +61,9 @@ def is_parallel(blocks: Sequence[Block]) -> bool:
 class FunctionBuilder:
     """Makes the function of a kernel, with the blocks that can be lowered."""
 
-    def __init__(self, blocks: Sequence[Block], dtypes: Mapping[int, DType]) -> None:
+    def __init__(self, blocks: Sequence[Block], dtypes: Mapping[int, DType], starts: Starts) -> None:
         self._blocks = blocks
+        self._starts = starts
         self._dtypes = dtypes
         self._code = code = Code()
         self._fields = Fields(code, Value("ptr", "%given"))
@@ -78,7 +81,7 @@ class FunctionBuilder:
             return None
         self._points = Points(self._blocks, self._native)
         try:
-            return _Writer(self._blocks, self._dtypes, self._global, self._points).source()
+            return _Writer(self._blocks, self._dtypes, self._global, self._points, self._starts).source()
         except NotLoweredError:
             return None
 
@@ -126,9 +129,11 @@ class _Writer(Heads):
             '!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}',
         ])
         given_back = tuple(places[one] for one in results)
+        begins = live_at_starts(self.blocks)
+        inputs = tuple(at for number, at in places.items() if begins is None or number in begins[0])
         is_whole = self.is_whole and not any(block.polls for block in self.blocks)
         return NativeSource(
-            self.finished(text), self.points, self.file, given_back, self.accesses.sites,
+            self.finished(text), self.points, self.file, inputs, given_back, self.accesses.sites,
             self.register_bytes, is_whole, is_parallel(self.blocks),
         )
 

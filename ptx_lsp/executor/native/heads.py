@@ -13,7 +13,7 @@ from ptx_lsp.executor.instructions.atomic import Atomic
 from ptx_lsp.executor.machine.control import Block, Control, Jump, Leave
 from ptx_lsp.executor.native.ir import ALL_LANES, NotLoweredError, Value, integer
 from ptx_lsp.executor.native.layout import GONE
-from ptx_lsp.executor.native.liveness import live_at_starts, writes
+from ptx_lsp.executor.native.liveness import live_at_starts, live_before, writes
 from ptx_lsp.executor.native.loops import is_loop
 from ptx_lsp.executor.native.moves import Moves
 from ptx_lsp.executor.native.warps import LANES
@@ -40,12 +40,13 @@ class Heads(Moves):
     def head(self) -> None:
         code, steps, accesses = self.code, self.steps, self.accesses
         code.begin("head")
-        live = live_at_starts(self.blocks)
-        chain = [] if live is None else self._chain()
+        self._live = live = live_at_starts(self.blocks) or []
+        chain = self._chain() if live else []
         begun, sites = len(code.lines), accesses.sites
         while chain:
             try:
-                self._full(chain, live[0] if live else set())
+                with code.tracking():
+                    self._full(chain, live[0])
                 break
             except NotLoweredError:
                 del code.lines[begun:]
@@ -89,7 +90,7 @@ class Heads(Moves):
             if number in steps.fixed:
                 self.code.store(self.input(number), steps.slot(number))
             else:
-                current[number] = self.input(number)
+                current[number] = self.at_start(number)
         has_effects = False
         for number in chain:
             has_effects = self._full_block(number, current, has_effects=has_effects)
@@ -97,7 +98,7 @@ class Heads(Moves):
         if onward < 0:
             self.code.jump("warp_end")
         else:
-            self._give(current)
+            self._give(current, chain[-1], len(self.blocks[chain[-1]].steps))
             self._goto(ALL_LANES, onward)
 
     def _full_block(self, number: int, current: dict[int, Value], *, has_effects: bool) -> bool:
@@ -112,6 +113,7 @@ class Heads(Moves):
                 break
             before, stop, go_on = current.copy(), code.name("leave"), code.name("step")
             begun = len(code.lines)
+            code.unless = "" if has_effects else stop
             steps.run(step, ALL_LANES, stop)
             if any(f"%{stop}" in line for line in code.lines[begun:]):
                 code.jump(go_on)
@@ -123,23 +125,28 @@ class Heads(Moves):
             go_on, some = code.name("step"), code.name("some")
             code.branch(code.compare("icmp eq", taken, 0), go_on, some, likely=True)
             code.begin(some)
-            self._give(current)
+            self._give(current, number, len(inside) + 1)
             target = last.action.target if isinstance(last.action, Jump) else None
             self._part(taken, ALL_LANES, target, number + 1)
             code.begin(go_on)
         return has_effects
 
     def _stop(self, label: str, current: Mapping[int, Value], onto: int, *, has_effects: bool) -> None:
-        """Where all lanes leave native code; they begin again if nothing has happened."""
+        """Where all lanes leave native code before a step; they begin again if nothing has happened."""
         self.code.begin(label)
         if has_effects:
-            self._give(current)
+            self._give(current, *self.points.places[onto])
             self._exit_here(ALL_LANES, onto)
         else:
             self.code.jump("usual")
 
-    def _give(self, current: Mapping[int, Value]) -> None:
-        """Gives registers the `current` values, for code that has them in memory."""
-        for number, value in sorted(current.items()):
-            self.code.store(value, self.steps.slot(number))
-        self.code.store(integer(GONE, LANES), self.positions)
+    def _give(self, current: Mapping[int, Value], number: int, at: int) -> None:
+        """Gives registers the `current` values, for code that has them in memory, as far as they are read
+        after a point in a block.
+        """
+        code = self.code
+        for register in sorted(live_before(self.blocks, self._live, number, at) & current.keys()):
+            parts = code.lane_offsets(current[register])
+            value = current[register] if parts is None else code.joined(parts)
+            code.store(value, self.steps.slot(register))
+        code.store(integer(GONE, LANES), self.positions)

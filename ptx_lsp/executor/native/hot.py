@@ -12,12 +12,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 from weakref import WeakKeyDictionary
 
-from ptx_lsp.executor.arithmetic.program import Bools, DType
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.decoding.call_stack import Routine, routines_of
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Block, successors
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
+from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.scheduling.native_turns import Stops
 from ptx_lsp.model.function import Function
@@ -64,15 +65,18 @@ class HotKernel:
     """A decoded kernel, and its native code once it is hot (`NativeTurns`)."""
 
     def __init__(
-        self, kernel: Function, layout: Hashable, blocks: tuple[Block, ...], dtypes: Mapping[int, DType],
-        spaces: Spaces, mode: NativeMode,
+        self, kernel: Function, layout: Hashable, blocks: tuple[Block, ...], frame: RegisterLayout,
+        launch: LaunchConfig, spaces: Spaces, mode: NativeMode,
     ) -> None:
-        """Launches of a `kernel` whose variables lie in the same `layout` have the same code."""
+        """Launches of a `kernel` with blocks of the same dimensions, whose variables lie in the same
+        `layout`, have the same code.
+        """
         self._spaces = spaces
         self._blocks = blocks
-        self._dtypes = dtypes
+        self._frame = frame
+        self._launch = launch
         self._mode = mode
-        self._heat = _KNOWN.setdefault(kernel, {}).setdefault(layout, _Heat())
+        self._heat = _KNOWN.setdefault(kernel, {}).setdefault((layout, launch.block), _Heat())
         self._limit = max(_LEAST, _OF_STEP * sum(len(block.steps) for block in blocks))
 
     @cached_property
@@ -122,9 +126,12 @@ class HotKernel:
             return
         from ptx_lsp.executor.native.function import FunctionBuilder
         from ptx_lsp.executor.native.running import NativeCode
+        from ptx_lsp.executor.native.starts import starts
 
-        source = FunctionBuilder(self._blocks, self._dtypes).build()
+        source = FunctionBuilder(
+            self._blocks, self._frame.dtypes, starts(self._frame, self._launch)
+        ).build()
         if source is not None:
-            heat.code = NativeCode(source)
+            heat.code = NativeCode(source, is_even=self._goes_forward)
             heat.blocks = frozenset(source.points.native)
             heat.is_whole = source.is_whole

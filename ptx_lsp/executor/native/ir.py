@@ -5,7 +5,7 @@ A *vector* has an element for each lane of a warp; masks of lanes are integers o
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,7 +16,10 @@ from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 
 _BITS = 8
 _FLOATS = {2: "half", 4: "float", 8: "double"}
-_LINEAR = ("add", "sub", "mul", "shl")
+_LINEAR: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b,
+    "shl": lambda a, b: a << min(b, 64),
+}
 _SUFFIXES = {"half": "f16", "float": "f32", "double": "f64"}
 
 
@@ -32,6 +35,8 @@ class Value:
     text: str
     each: int | None = None
     """The integer in each lane of a constant vector."""
+    known: tuple[int, ...] | None = None
+    """The integers in the lanes of a constant vector, modulo 2^bits."""
 
     def __str__(self) -> str:
         return f"{self.type} {self.text}"
@@ -74,7 +79,7 @@ def integer(value: int, type: str) -> Value:
     text = ("true" if value else "false") if bits == 1 else str(value)
     if type.startswith("<"):
         text = f"<{', '.join([f'{element_of(type)} {text}'] * _count(type))}>"
-        return Value(type, text, value)
+        return Value(type, text, value, (value,) * _count(type))
     return Value(type, text)
 
 
@@ -84,7 +89,18 @@ ALL_LANES = integer(-1, f"i{WARP_SIZE}")
 
 def sequence(values: Sequence[int], scalar: str) -> Value:
     """A constant vector."""
-    return Value(vector_of(scalar, len(values)), f"<{', '.join(f'{scalar} {one}' for one in values)}>")
+    bits = int(scalar[1:])
+    known = tuple(one & ((1 << bits) - 1) for one in values)
+    if len(set(known)) == 1:
+        return integer(known[0], vector_of(scalar, len(known)))
+    text = f"<{', '.join(f'{scalar} {one}' for one in known)}>"
+    return Value(vector_of(scalar, len(known)), text, known=known)
+
+
+def signed(offsets: Value) -> list[int] | None:
+    """The integers of a constant vector, as they are with a sign."""
+    half = 1 << (int(element_of(offsets.type)[1:]) - 1)
+    return None if offsets.known is None else [(one + half) % (2 * half) - half for one in offsets.known]
 
 
 def constant(value: np.generic) -> Value:
@@ -114,6 +130,9 @@ class Code:
         self._count = 0
         self._widened: dict[str, Value] = {}
         self._ahead: list[str] | None = None
+        self._tracks = False
+        self.unless = ""
+        """Where to go if what has no lane offsets after all was thought to have some; "" for nowhere."""
         self._offsets: dict[str, LaneOffsets] = {}
 
     def name(self, stem: str) -> str:
@@ -150,36 +169,47 @@ class Code:
         begun = len(self.lines)
         self._ahead = ahead = []
         try:
-            yield
+            with self.tracking():
+                yield
         finally:
             self.lines[begun:begun] = ahead
             self._ahead = None
+
+    @contextmanager
+    def tracking(self) -> Generator[None]:
+        """Instructions on vectors with lane offsets have results with lane offsets."""
+        self._tracks = True
+        try:
+            yield
+        finally:
+            self._tracks = False
             self._offsets.clear()
 
     @contextmanager
     def ahead(self) -> Generator[None]:
-        """Instructions before the loop, on what is the same in all of its iterations."""
-        assert self._ahead is not None
-        inside, self.lines, self._ahead = self.lines, self._ahead, None
+        """Instructions on lane offsets: before the loop, since they are the same in all of its iterations."""
+        inside, ahead = self.lines, self._ahead
+        self.lines, self._ahead, self._tracks = inside if ahead is None else ahead, None, False
         try:
             yield
         finally:
-            self._ahead, self.lines = self.lines, inside
+            self.lines, self._ahead, self._tracks = inside, ahead, True
 
     def lane_offsets(self, vector: Value) -> LaneOffsets | None:
-        """Of a vector in a loop, if they are known."""
-        if self._ahead is None:
+        """Of a vector, if they are known."""
+        if not self._tracks:
             return None
-        if vector.each is None:
+        if vector.known is None:
             return self._offsets.get(vector.text)
-        return LaneOffsets(integer(vector.each, element_of(vector.type)), integer(0, vector.type))
+        element, first = element_of(vector.type), vector.known[0]
+        return LaneOffsets(integer(first, element), sequence([one - first for one in vector.known], element))
 
     def joined(self, parts: LaneOffsets) -> Value:
         """The vector that has the lane offsets."""
         found = self._splat(parts.first)
         if parts.offsets.each != 0:
             found = self.emit(found.type, f"add {found}, {parts.offsets.text}")
-        if self._ahead is not None:
+        if self._tracks:
             self._offsets[found.text] = parts
         return found
 
@@ -190,7 +220,10 @@ class Code:
         one, other = self.lane_offsets(a), self.lane_offsets(b)
         if one is None or other is None:
             return None
-        if operation in ("mul", "shl") and b.each is None:
+        if one.offsets.each == other.offsets.each == 0:
+            first = self.emit(one.first.type, f"{operation} {one.first}, {other.first.text}")
+            return self.joined(LaneOffsets(first, one.offsets))
+        if operation not in _LINEAR or (operation in ("mul", "shl") and b.each is None):
             return None
         first = self.emit(one.first.type, f"{operation} {one.first}, {other.first.text}")
         by = other.offsets if operation in ("add", "sub") else b
@@ -202,6 +235,9 @@ class Code:
             return a
         if a.each == 0 and operation != "sub":
             return b if operation == "add" else a
+        if a.known is not None and b.known is not None:
+            pairs = zip(a.known, b.known, strict=True)
+            return sequence([_LINEAR[operation](*pair) for pair in pairs], element_of(a.type))
         with self.ahead():
             return self.binary(operation, a, b)
 
@@ -214,7 +250,7 @@ class Code:
 
     def binary(self, operation: str, a: Value, b: Value | int) -> Value:
         other = integer(b, a.type) if isinstance(b, int) else b
-        if self._ahead is not None and operation in _LINEAR and a.type.startswith("<"):
+        if self._tracks and a.type.startswith("<"):
             found = self._linear(operation, a, other)
             if found is not None:
                 return found
@@ -236,19 +272,50 @@ class Code:
         """`zext`, `bitcast` and the like."""
         if operation == "trunc" and a.text in self._widened and self._widened[a.text].type == type:
             return self._widened[a.text]
-        parts = self.lane_offsets(a) if operation == "trunc" else None
-        if parts is not None and a.type != type:
-            offsets = integer(0, type)
-            if parts.offsets.each != 0:
-                with self.ahead():
-                    offsets = self.convert("trunc", parts.offsets, type)
-            return self.joined(LaneOffsets(self.convert("trunc", parts.first, element_of(type)), offsets))
         if a.type == type:
             return a
-        found = self.emit(type, f"{operation} {a} to {type}")
+        found = self._resized(operation, a, type)
+        if found is None:
+            found = self.emit(type, f"{operation} {a} to {type}")
         if operation in ("zext", "sext"):
             self._widened[found.text] = a
         return found
+
+    def _resized(self, operation: str, a: Value, type: str) -> Value | None:
+        """A vector whose lane offsets are known as one of wider or narrower elements, if that has some."""
+        parts = self.lane_offsets(a) if operation in ("trunc", "zext", "sext") else None
+        if parts is None or element_of(a.type) == "i1":
+            return None
+        offsets = signed(parts.offsets)
+        if offsets is not None:
+            if operation != "trunc" and any(offsets) and not self._stay_in_range(operation, parts, offsets):
+                return None
+            resized = sequence(offsets, element_of(type))
+        elif operation == "trunc":
+            with self.ahead():
+                resized = self.convert("trunc", parts.offsets, type)
+        else:
+            return None
+        return self.joined(LaneOffsets(self.convert(operation, parts.first, element_of(type)), resized))
+
+    def _stay_in_range(self, operation: str, parts: LaneOffsets, offsets: Sequence[int]) -> bool:
+        """Whether it can be found out that no sum of the first lane's value and one of the offsets overflows;
+        where one does, goes elsewhere.
+        """
+        if not self.unless:
+            return False
+        first, bits = parts.first, int(parts.first.type[1:])
+        low, high = (0, 1 << bits) if operation == "zext" else (-1 << (bits - 1), 1 << (bits - 1))
+        low, high = low - min(0, *offsets), high - max(0, *offsets)
+        above = self.binary("sub", first, low)
+        self.require(self.compare("icmp ult", above, high - low))
+        return True
+
+    def require(self, condition: Value) -> None:
+        """Goes on where a condition holds, else to `unless`."""
+        go_on = self.name("as_thought")
+        self.branch(condition, go_on, self.unless, likely=True)
+        self.begin(go_on)
 
     def call(self, type: str, function: str, *arguments: Value) -> Value:
         self._declare(type, function, arguments)
@@ -272,10 +339,12 @@ class Code:
 
     def extract(self, vector: Value, at: Value | int) -> Value:
         index = integer(at, "i32") if isinstance(at, int) else at
-        parts = self.lane_offsets(vector) if isinstance(at, int) else None
-        if parts is not None:
+        parts = self.lane_offsets(vector)
+        if parts is not None and isinstance(at, int):
             if at == 0 or parts.offsets.each == 0:
                 return parts.first
+            if parts.offsets.known is not None:
+                return self.binary("add", parts.first, parts.offsets.known[at])
             with self.ahead():
                 offset = self.extract(parts.offsets, at)
             return self.binary("add", parts.first, offset)
@@ -283,7 +352,7 @@ class Code:
 
     def splat(self, value: Value, count: int = WARP_SIZE) -> Value:
         """A value in each lane."""
-        if self._ahead is not None and count == WARP_SIZE and value.type[1:].isdigit():
+        if self._tracks and count == WARP_SIZE and value.type[1:].isdigit():
             return self.joined(LaneOffsets(value, integer(0, vector_of(value.type))))
         return self._splat(value, count)
 

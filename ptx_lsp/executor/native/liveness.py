@@ -77,6 +77,18 @@ def live_at_starts(blocks: Sequence[Block]) -> list[set[int]] | None:
     return live
 
 
+def live_before(blocks: Sequence[Block], starts: Sequence[set[int]], number: int, at: int) -> set[int]:
+    """The registers whose values may be read after a point in a block, from those of all `starts`."""
+    steps = blocks[number].steps
+    following = (starts[one] for one in successors(steps, number + 1) if one < len(blocks))
+    live = {one for found in following for one in found}
+    for step in reversed(steps[at:]):
+        if step.guard < 0:
+            live -= writes(step)
+        live |= reads(step) or set()
+    return live
+
+
 def global_registers(blocks: Sequence[Block], all_of_them: Iterable[int]) -> set[int]:
     """The registers that live from one block to another."""
     live = live_at_starts(blocks)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from mmap import mmap
@@ -36,7 +37,11 @@ Positions = npt.NDArray[np.int32]
 Words = npt.NDArray[np.int64]
 _FUEL = 1 << 26
 _MOST_LEVELS = 1 << 40  # of a routine that has no registers to keep
-_PART, _LEAST_PART = 1 << 18, 1 << 11  # lanes
+_PART, _MOST_EVEN, _LEAST_PART = 1 << 18, 1 << 20, 1 << 11  # lanes
+_Part = tuple[int, int]
+"""The first block of some, and that after the last one."""
+_Ran = tuple[int, int]
+"""How many steps blocks have executed, and the local memory in use."""
 _PAGES = 1 << 16
 _ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE = (
     FIELDS.index(name) for name in ("alive", "executed", "local_limit", "done")
@@ -46,8 +51,10 @@ _ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE = (
 class NativeCode:
     """A compiled kernel."""
 
-    def __init__(self, source: NativeSource) -> None:
+    def __init__(self, source: NativeSource, *, is_even: bool) -> None:
+        """`is_even`: no block of a kernel takes much longer than others."""
         self.source = source
+        self._most = _MOST_EVEN if is_even else _PART
         self._code = MachineCode(source.text)
         self._function = self._code.function("run")
 
@@ -64,25 +71,19 @@ class NativeCode:
             positions[wave.live_mask()] = ELSEWHERE - GONE
             for block, mask in groups.items():
                 positions[wave.full_mask(mask)] = source.points.of_block(block) - GONE
-        inputs, arrays = self._inputs(wave)
+        begins = start == source.points.of_block(0)
+        inputs, arrays = self._inputs(wave, source.inputs if begins else range(len(source.file)))
         values = _given(wave, spaces)
         calls = _calls(wave, routines, values)
         values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
-        workers = _workers() if source.is_parallel else None
-        parts = _parts(*wave.shape, shares=1 if workers is None else _cores())
-        results = _Results(wave, source, [arrays[at].dtype for at in source.results], rows=parts[0][1])
+        buffers = _buffers(wave, spaces)
+        parts = _parts(*wave.shape, most=self._most, shares=_cores() if source.is_parallel else 1)
+        results = _Results(wave, source, rows=parts[0][1])
 
         def run(part: tuple[int, int]) -> tuple[int, int]:
-            return self._part(values, wave, spaces, positions, results, *part)
+            return self._part(values, wave, buffers.copy(), positions, results, *part)
 
-        if len(parts) > 1 and workers is not None:
-            futures = [workers.submit(run, part) for part in parts]
-            try:
-                runs = [one.result() for one in futures]
-            finally:  # interrupted, it goes on in memory that must still be there
-                wait([one for one in futures if not one.cancel()])
-        else:
-            runs = list(map(run, parts))
+        runs = _on_all_cores(run, parts) if source.is_parallel else list(map(run, parts))
         del calls, arrays, inputs
         wave.executed += max(executed for executed, _ in runs)
         wave.local_bytes = max(limit for _, limit in runs)
@@ -92,14 +93,14 @@ class NativeCode:
         return self._stops(positions + np.int32(GONE), wave)
 
     def _part(
-        self, values: Mapping[str, int], wave: Wave, spaces: Spaces, positions: Positions, results: _Results,
+        self, values: Mapping[str, int], wave: Wave, buffers: Words, positions: Positions, results: _Results,
         first: int, last: int,
     ) -> tuple[int, int]:
         """Runs some of the blocks; how many steps they executed, and the local memory in use."""
         source, outputs = self.source, results.memory()
-        table = np.zeros(len(source.file), np.int64)
-        table[list(source.results)] = _pointer(outputs) + results.offsets(first)
-        buffers, sites = _buffers(wave, spaces), np.zeros(SITE * source.sites + 1, np.int64)
+        table, sites = np.zeros(len(source.file), np.int64), np.zeros(SITE * source.sites + 1, np.int64)
+        if source.results:
+            table[list(source.results)] = _pointer(outputs) + results.offsets(first)
         own = {
             "first_block": first, "last_block": last, "outputs": _pointer(table),
             "buffers": _pointer(buffers), "buffer_count": buffers.size // BUFFER, "sites": _pointer(sites),
@@ -108,7 +109,8 @@ class NativeCode:
         given = np.array([whole[name] for name in FIELDS], np.int64)
         bytes = wave.shape[1] // WARP_SIZE * source.register_bytes
         registers = np.empty(bytes + REGISTER_ALIGNMENT, np.uint8)
-        self._function(_pointer(given), _pointer(registers) + -_pointer(registers) % REGISTER_ALIGNMENT)
+        memory = _pointer(registers)
+        self._function(_pointer(given), memory + -memory % REGISTER_ALIGNMENT)
         done = int(given[_DONE])
         if done < last:
             if values["start"] != NOWHERE:
@@ -133,12 +135,12 @@ class NativeCode:
                 found.refused.add(block)
         return found
 
-    def _inputs(self, wave: Wave) -> tuple[Words, list[Array]]:
-        """The table of registers, and the arrays that it points to."""
+    def _inputs(self, wave: Wave, needed: Sequence[int]) -> tuple[Words, list[Array]]:
+        """The table of registers, with those that are needed, and the arrays that it points to."""
         table = np.zeros((len(self.source.file), FILE), np.int64)
         arrays: list[Array] = []
-        for at, number in enumerate(self.source.file):
-            value = wave.registers[number]
+        for at in needed:
+            value = wave.registers[self.source.file[at]]
             size = value.dtype.itemsize
             if value.shape[1] > 1 and value.strides[1] not in (0, size):
                 value = np.ascontiguousarray(value)
@@ -149,10 +151,34 @@ class NativeCode:
         return table, arrays
 
 
+def _on_all_cores(run: Callable[[_Part], _Ran], parts: Sequence[_Part]) -> list[_Ran]:
+    """What a function returns for each part; this thread takes its share."""
+    left, runs = deque(parts), list[_Ran]()
+
+    def share() -> None:
+        while left:
+            try:
+                part = left.popleft()
+            except IndexError:  # another thread was faster
+                return
+            runs.append(run(part))
+
+    others = min(_cores(), len(parts)) - 1
+    futures = [_workers().submit(share) for _ in range(others)]
+    try:
+        share()
+        for one in futures:
+            one.result()
+    finally:  # interrupted, they go on in memory that must still be there
+        left.clear()
+        wait(futures)
+    return runs
+
+
 @cache
-def _workers() -> ThreadPoolExecutor | None:
-    """A thread for each core; None where there is only one."""
-    return ThreadPoolExecutor(_cores(), "native") if _cores() > 1 else None
+def _workers() -> ThreadPoolExecutor:
+    """A thread for each core but one."""
+    return ThreadPoolExecutor(_cores() - 1, "native")
 
 
 if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
@@ -168,13 +194,13 @@ def _cores() -> int:
 class _Results:
     """The registers that native code gives back: whole arrays only where lanes are left."""
 
-    def __init__(self, wave: Wave, source: NativeSource, dtypes: list[DType], rows: int) -> None:
+    def __init__(self, wave: Wave, source: NativeSource, rows: int) -> None:
         """For parts of at most so many blocks."""
         self._wave = wave
         self._numbers = [source.file[at] for at in source.results]
-        self._dtypes = dtypes
+        self._dtypes = [wave.registers[number].dtype for number in self._numbers]
         self._rows = rows
-        self._row_bytes = np.array([wave.shape[1] * one.itemsize for one in dtypes], np.int64)
+        self._row_bytes = np.array([wave.shape[1] * one.itemsize for one in self._dtypes], np.int64)
         self._ends = np.cumsum(rows * self._row_bytes)
         self._whole: list[Array] = []
         self._free: list[Array] = []
@@ -232,10 +258,9 @@ def _zeros(shape: tuple[int, int], dtype: DType) -> Array:
     return np.frombuffer(mmap(-1, size), dtype).reshape(shape)
 
 
-def _parts(rows: int, lanes: int, shares: int) -> list[tuple[int, int]]:
-    """The first and the last block of the parts of a wave: about so many at least, if they are worth it."""
-    most = max(1, _PART // lanes)
-    each = min(most, max(-(-rows // shares), _LEAST_PART // lanes, 1))
+def _parts(rows: int, lanes: int, most: int, shares: int) -> list[_Part]:
+    """The parts of a wave: of at most so many lanes, and about so many at least, if they are worth it."""
+    each = min(max(1, most // lanes), max(-(-rows // shares), _LEAST_PART // lanes, 1))
     return [(first, min(first + each, rows)) for first in range(0, rows, each)]
 
 
@@ -277,5 +302,4 @@ def _buffers(wave: Wave, spaces: Spaces) -> Words:
 
 
 def _pointer(array: npt.NDArray[np.generic]) -> int:
-    found: int = array.__array_interface__["data"][0]
-    return found
+    return array.ctypes.data

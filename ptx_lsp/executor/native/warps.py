@@ -12,6 +12,7 @@ from ptx_lsp.executor.native.access import Accesses
 from ptx_lsp.executor.native.calls import Calls, touched
 from ptx_lsp.executor.native.ir import (
     Code,
+    LaneOffsets,
     Value,
     integer,
     scalar_type,
@@ -30,6 +31,7 @@ from ptx_lsp.executor.native.layout import (
 )
 from ptx_lsp.executor.native.liveness import live_at_starts, reads, writes
 from ptx_lsp.executor.native.points import Points
+from ptx_lsp.executor.native.starts import Starts
 from ptx_lsp.executor.native.steps import Steps
 
 REGISTERS = Value("ptr", "%registers")
@@ -48,11 +50,13 @@ class Turns:
     """Variables of the function, and what happens between blocks."""
 
     def __init__(
-        self, blocks: Sequence[Block], dtypes: Mapping[int, DType], global_: set[int], points: Points
+        self, blocks: Sequence[Block], dtypes: Mapping[int, DType], global_: set[int], points: Points,
+        starts: Starts,
     ) -> None:
         self.blocks = blocks
         self.dtypes = dtypes
         self.points = points
+        self.starts = starts
         self.code = code = Code()
         self.is_whole = True
         """Whether nothing so far had no native code."""
@@ -127,6 +131,7 @@ class Turns:
         warp = code.load("i64", self.warp)
         code.branch(code.compare("icmp ult", warp, fields["warps"]), "warp", "block_end")
         code.begin("warp")
+        code.do(_FORGOTTEN)
         number = code.binary("mul", code.load("i64", self.block), fields["warps"])
         self.first_lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
         self.accesses.lane = self.first_lane
@@ -147,7 +152,6 @@ class Turns:
         begins = code.binary("and", code.binary("and", is_first, at_start), is_full)
         code.branch(begins, "head", "usual", likely=True)
         code.begin("usual")
-        code.do(_FORGOTTEN)
         self._positions()
         positions = code.load(LANES, self.positions)
         alive = code.bits(code.compare("icmp ne", positions, GONE))
@@ -257,11 +261,7 @@ class Turns:
         size = dtype.itemsize
         kept = "i8" if dtype == BOOL else scalar_type(dtype)
         one, many, done = (code.name(stem) for stem in ("one", "many", "loaded"))
-        entry = code.offset(self.fields["inputs"], FILE * WORD * self.file.index(number))
-        data = code.load("ptr", entry, WORD)
-        between = code.load("i64", code.offset(entry, WORD), WORD)
-        along = code.load("i64", code.offset(entry, 2 * WORD), WORD)
-        row = code.offset(data, code.binary("mul", code.load("i64", self.block), between))
+        row, along = self._row(number)
         code.branch(code.compare("icmp eq", along, 0), one, many)
         code.begin(one)
         same = code.splat(code.load(kept, row, size))
@@ -273,6 +273,32 @@ class Turns:
         code.begin(done)
         value = code.emit(same.type, f"phi {same.type} [{same.text}, %{one}], [{each.text}, %{many}]")
         return code.compare("icmp ne", value, 0) if dtype == BOOL else value
+
+    def _row(self, number: int) -> tuple[Value, Value]:
+        """Where the values of a register among the inputs begin for the present block, and how many bytes lie
+        between lanes.
+        """
+        code = self.code
+        entry = code.offset(self.fields["inputs"], FILE * WORD * self.file.index(number))
+        data = code.load("ptr", entry, WORD)
+        between = code.load("i64", code.offset(entry, WORD), WORD)
+        along = code.load("i64", code.offset(entry, 2 * WORD), WORD)
+        return code.offset(data, code.binary("mul", code.load("i64", self.block), between)), along
+
+    def at_start(self, number: int) -> Value:
+        """The value of a register in a full warp that begins."""
+        start, code = self.starts.get(number), self.code
+        if start is None:
+            return self.input(number)
+        type = scalar_type(self.dtypes[number])
+        if start.value is not None:
+            first = integer(start.value, type)
+        else:
+            row, along = self._row(number)
+            before = code.binary("mul", code.load("i64", self.warp), WARP_SIZE)
+            place = code.offset(row, code.binary("mul", before, along))
+            first = code.load(type, place, self.dtypes[number].itemsize)
+        return code.joined(LaneOffsets(first, sequence(start.offsets, type)))
 
     def _save(self, numbers: Collection[int], first_lane: Value) -> None:
         """Puts registers of a warp where the results are."""
