@@ -11,6 +11,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported
@@ -23,6 +24,9 @@ from benchmarks.simulator import TILE, Simulator
 from ptx_lsp.executor import launch
 from ptx_lsp.executor.instrumentation.profile import Profile
 from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
+from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.model.module import Module
 
 ROOT = Path(__file__).parents[1]
 KERNELS = ROOT / "tests" / "executor" / "kernels"
@@ -30,6 +34,8 @@ SAXPY = ROOT / "examples" / "saxpy.ptx"
 _COUNT = 1 << 20
 _REPEATS = 9
 _SIZE = 256
+_TURNS = 20
+_LIMIT = 1 << 24
 _RANDOM = np.random.default_rng(1)
 
 
@@ -70,6 +76,7 @@ def main() -> None:
         print(f"{case.name:34} {seconds * 1e3:9.2f} ms {count / seconds / 1e6:10.0f} M thread-instructions/s")
         checked = _best(lambda one=case: one.run(check=True), 3)
         print(f"  with checks                      {checked * 1e3:9.2f} ms: {checked / seconds:.1f} times")
+        _checked_natively(case)
         if case is saxpy:
             _beside_numpy(seconds)
     _growth()
@@ -119,6 +126,28 @@ def _cases() -> tuple[Case, Case, Case]:
             (numbers, np.zeros_like(numbers), np.uint32(numbers.size)),
         ),
     )
+
+
+def _checked_natively(case: Case) -> None:
+    """The kernel launched again in native code, without checks and with them, in turns."""
+    if find_spec("llvmlite") is None:
+        return
+    module = Module.parse(case.path.read_text(encoding="utf-8"))
+    kernel = module.definitions[case.entry]
+    plain, checked = (
+        PreparedLaunch(
+            module, kernel,
+            LaunchOptions(case.grid, case.block, case.args, limit=_LIMIT, check=check, native="always"),
+        )
+        for check in (False, True)
+    )
+    times = [
+        tuple(_best(lambda one=one: one.run(Schedule()), 1) for one in (plain, checked))
+        for _ in range(_TURNS)
+    ]
+    without, found = (min(one) for one in zip(*times, strict=True))
+    print(f"  in native code                   {without * 1e3:9.2f} ms")
+    print(f"  in native code, with checks      {found * 1e3:9.2f} ms: {found / without:.1f} times")
 
 
 def _beside_numpy(seconds: float) -> None:

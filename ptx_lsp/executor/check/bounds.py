@@ -70,7 +70,7 @@ class VariableBounds(Observer):
         if not usage.writes:
             return
         origin = _UNKNOWN
-        if usage.opcode in _KEEP and len(usage.writes) == 1:
+        if keeps_origin(usage):
             origin = self._computed(wave, step, usage)
         self._coming = [(register.number, origin) for register in usage.writes]
 
@@ -191,8 +191,26 @@ class VariableBounds(Observer):
         value = wave.registers[number]
         if value.size != 1 or value.dtype.itemsize != 8:
             return _UNKNOWN
-        buffer = self._memory.find(int(value.reshape(-1)[0]))
+        found = self.pointed_at(int(value.reshape(-1)[0]))
+        return np.full((1, 1), found, np.int32) if found else _UNKNOWN
+
+    def pointed_at(self, address: int) -> int:
+        """The number of the buffer at an address; 0 for none."""
+        buffer = self._memory.find(address)
         for at, placed in enumerate(self._placed, 1):
             if buffer is not None and placed.space == ".global" and placed.start == buffer.base:
-                return np.full((1, 1), at, np.int32)
-        return _UNKNOWN
+                return at
+        return 0
+
+    def static_number(self, step: Step, usage: Usage) -> int:
+        """The number of the variable that a step names; 0 for none."""
+        return int(self._static(step, usage)[0, 0])
+
+    def placed(self, number: int) -> Placed:
+        """The variable or buffer with a number."""
+        return self._placed[number - 1]
+
+
+def keeps_origin(usage: Usage) -> bool:
+    """Whether a result has the origin of an operand."""
+    return usage.opcode in _KEEP and len(usage.writes) == 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.instrumentation.usage import Named, Usage
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
@@ -18,22 +19,28 @@ class DivisionByZero(Observer):
         self._findings = findings
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        usage = self._findings.usages.of(step)
-        if usage.opcode not in ("div", "rem") or any(".f" in one for one in usage.modifiers):
+        found = divisor(self._findings.usages.of(step))
+        if found is None:
             return
-        divisors = usage.operands[2] if len(usage.operands) > 2 else ()
-        if not divisors:
-            return
-        value = wave.registers[divisors[0].number]
-        width = min(8 * value.dtype.itemsize, _width(usage.modifiers))
+        register, width = found
+        value = wave.registers[register.number]
+        width = min(8 * value.dtype.itemsize, width)
         low = value if width == 8 * value.dtype.itemsize else value.astype(f"u{width // 8}")
         zero = np.logical_and(np.equal(low, 0), wave.exists if active is None else active)
         lanes = np.flatnonzero(zero)
         if lanes.size:
-            message = f"division by zero: the divisor `{divisors[0].name}` is 0"
+            message = f"division by zero: the divisor `{register.name}` is 0"
             self._findings.add(
-                "division-by-zero", message, wave, step, lanes, variable=divisors[0].name
+                "division-by-zero", message, wave, step, lanes, variable=register.name
             )
+
+
+def divisor(usage: Usage) -> tuple[Named, int] | None:
+    """The divisor of an integer division, and how many bits it has at most; None for all else."""
+    if usage.opcode not in ("div", "rem") or any(".f" in one for one in usage.modifiers):
+        return None
+    divisors = usage.operands[2] if len(usage.operands) > 2 else ()
+    return (divisors[0], _width(usage.modifiers)) if divisors else None
 
 
 def _width(modifiers: frozenset[str]) -> int:

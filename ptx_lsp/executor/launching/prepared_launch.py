@@ -10,7 +10,17 @@ from random import Random
 
 import numpy as np
 
+from ptx_lsp.executor.check.bounds import VariableBounds
+from ptx_lsp.executor.check.certificate import (
+    Certifiable,
+    Certificates,
+    Certifying,
+    SuspectError,
+    certifiable,
+)
 from ptx_lsp.executor.check.checker import Checker
+from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.decoding.decode import decode
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.launching.launch_request import launch_config_of
@@ -26,7 +36,8 @@ from ptx_lsp.executor.machine.memory import Buffer, Bytes, Memory, bytes_of
 from ptx_lsp.executor.machine.observer import Observer, Observers
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.texture import Opaque, Surface
-from ptx_lsp.executor.native.hot import HotKernel, NativeMode, check_available
+from ptx_lsp.executor.native.hot import WAVE_LANES, HotKernel, NativeMode, check_available
+from ptx_lsp.executor.native.tracking import MOST_LANES, Checks
 from ptx_lsp.executor.scheduling.convergence_groups import Budget
 from ptx_lsp.executor.scheduling.machine import Machine, Progress
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
@@ -119,6 +130,8 @@ class PreparedLaunch:
         self._is_fine = is_fine
         self._native = self._hot()
         self._usages: Usages | None = None
+        self._is_certifiable: tuple[tuple[bytes, int], Certifiable | None] | None = None
+        self._certificates: Certificates | None = None
         surfaces = [one for _, one in sorted(opaque.items()) if isinstance(one, Surface)]
         self._surfaces = [bytes_of(one.array) for one in surfaces]
         self.saved: list[tuple[Bytes, Bytes]] = []
@@ -136,7 +149,7 @@ class PreparedLaunch:
         block_before = self.shape.block
         self.shape = replace(self._shape(), workspace=self.shape.workspace)
         if self.shape.block != block_before:
-            self._native = self._hot()
+            self._native, self._certificates = self._hot(), None
         self._parameters[:] = np.frombuffer(given, np.uint8)
 
     def _hot(self) -> HotKernel:
@@ -144,6 +157,24 @@ class PreparedLaunch:
         layout = (self._is_fine, *self._image.addresses.values())
         return HotKernel(
             self.kernel, layout, self.blocks, self._frame, self.shape, self._spaces, self._options.native
+        )
+
+    def _certifiable(self) -> Certifiable | None:
+        """What makes runs of the kernel with these parameters certain to have no findings."""
+        key = self._parameters.tobytes(), len(self._memory.buffers)
+        if self._is_certifiable is None or self._is_certifiable[0] != key:
+            self._usages = self._usages or Usages()
+            bounds = VariableBounds(Findings(self._usages), Variables())
+            bounds.launched(self.shape, self._image, self._memory)
+            found = certifiable(self.blocks, self._usages, self._frame, self._spaces, bounds)
+            self._is_certifiable = key, found
+        return self._is_certifiable[1]
+
+    def _certifying(self, checks: Checks) -> Certifying:
+        layout = ("checked", self.shape.shared_bytes, *self._image.addresses.values())
+        return Certifying(
+            self.kernel, layout, self.blocks, self._frame, self.shape, self._spaces, self._options.native,
+            checks,
         )
 
     @property
@@ -215,7 +246,45 @@ class PreparedLaunch:
 
     def run(self, schedule: Schedule, *more: Observer) -> Run:
         """Runs the kernel, with more observers. Only errors of the host are raised."""
-        return self.begin(schedule, *more).run()
+        if not more and self._is_certain(schedule):
+            return Run(schedule.seed, (), None)
+        execution = self.begin(schedule, *more)
+        found = execution.run()
+        if self._certificates is not None:
+            lanes = min(self.shape.blocks * self.shape.lanes, WAVE_LANES)
+            self._certificates.kernel.ran(execution.machine.executed, lanes)
+        return found
+
+    def _is_certain(self, schedule: Schedule) -> bool:
+        """Whether the kernel has been run, and it is certain that no check finds anything (`certificate`)."""
+        options = self._options
+        if not options.check or options.weak or options.observers or not self._may_be_native(schedule):
+            return False
+        found = self._certifiable()
+        lanes = self.shape.blocks * self.shape.lanes
+        if found is None or self.shape.cluster_blocks > 1 or lanes >= MOST_LANES:
+            return False
+        if self._certificates is None:
+            kernel = self._certifying(found.checks)
+            self._certificates = Certificates(kernel, self._memory, self.blocks)
+        certificates = self._certificates
+        if not certificates.kernel.anticipate(lanes):
+            return False
+        while True:
+            certificates.begin(found)
+            budget = Budget(options.limit, self._deadline)
+            machine = Machine(
+                self.blocks, self._frame, self.shape, self._memory, budget, schedule=schedule,
+                native=certificates.kernel,
+            )
+            try:
+                machine.run()
+                if certificates.is_certain():
+                    return True
+            except (SuspectError, ExecutionError):
+                pass
+            if not certificates.undo():
+                return False
 
     def begin(self, schedule: Schedule, *more: Observer) -> Execution:
         """A run that has not begun, with more observers."""

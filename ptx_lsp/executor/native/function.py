@@ -17,15 +17,17 @@ from ptx_lsp.executor.instructions.atomic import Atomic
 from ptx_lsp.executor.instructions.compute import Compute
 from ptx_lsp.executor.instructions.warp import Warp
 from ptx_lsp.executor.machine.control import Block, Control, Jump, Leave, Nothing, Step, TableJump
-from ptx_lsp.executor.native.access import FIND, Accesses
+from ptx_lsp.executor.native.access import Accesses
 from ptx_lsp.executor.native.heads import Heads
 from ptx_lsp.executor.native.ir import ALL_LANES, Code, NotLoweredError, Value, integer
 from ptx_lsp.executor.native.layout import Fields
 from ptx_lsp.executor.native.liveness import global_registers, live_at_starts
 from ptx_lsp.executor.native.loops import Loop, is_loop
-from ptx_lsp.executor.native.points import Points, is_plain_barrier
+from ptx_lsp.executor.native.places import find_function
+from ptx_lsp.executor.native.points import Place, Points, is_plain_barrier
 from ptx_lsp.executor.native.starts import Starts
 from ptx_lsp.executor.native.steps import Steps
+from ptx_lsp.executor.native.tracking import Checks
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,8 @@ class NativeSource:
     """Whether all of the kernel is native code, and no thread waits for another but at barriers."""
     is_parallel: bool
     """Whether blocks may run at once: none sees what others do to memory, if there are no races."""
+    site_places: Mapping[int, Place]
+    """The step of each site."""
 
 
 def is_parallel(blocks: Sequence[Block]) -> bool:
@@ -61,7 +65,12 @@ def is_parallel(blocks: Sequence[Block]) -> bool:
 class FunctionBuilder:
     """Makes the function of a kernel, with the blocks that can be lowered."""
 
-    def __init__(self, blocks: Sequence[Block], dtypes: Mapping[int, DType], starts: Starts) -> None:
+    def __init__(
+        self, blocks: Sequence[Block], dtypes: Mapping[int, DType], starts: Starts,
+        checks: Checks | None = None,
+    ) -> None:
+        """With `checks`, of a function whose runs are suspect unless it is certain that they are right."""
+        self._checks = checks
         self._blocks = blocks
         self._starts = starts
         self._dtypes = dtypes
@@ -81,7 +90,9 @@ class FunctionBuilder:
             return None
         self._points = Points(self._blocks, self._native)
         try:
-            return _Writer(self._blocks, self._dtypes, self._global, self._points, self._starts).source()
+            return _Writer(
+                self._blocks, self._dtypes, self._global, self._points, self._starts, self._checks
+            ).source()
         except NotLoweredError:
             return None
 
@@ -119,22 +130,29 @@ class _Writer(Heads):
         self.leave_warp()
         self.end_of_warp()
         self.end_of_block()
+        self.suspect()
         results = tuple(sorted(self.steps.written))
         places = {number: at for at, number in enumerate(self.file)}
         code = self.code
         function = "define i64 @run(ptr %given, ptr noalias %registers)"
         head = [f'{function} "prefer-vector-width"="512" {{', "entry:", *code.slots]
+        find = find_function(is_checked=self.tracking is not None)
         text = "\n".join([
-            *head, *code.lines, "}", FIND, *code.declarations.values(),
+            *head, *code.lines, "}", find, *code.declarations.values(),
             '!0 = !{!"branch_weights", i32 1000, i32 1}', '!1 = !{!"branch_weights", i32 1, i32 1000}',
         ])
+        steps = {
+            id(step): (number, at) for number, block in enumerate(self.blocks)
+            for at, step in enumerate(block.steps)
+        }
         given_back = tuple(places[one] for one in results)
         begins = live_at_starts(self.blocks)
         inputs = tuple(at for number, at in places.items() if begins is None or number in begins[0])
         is_whole = self.is_whole and not any(block.polls for block in self.blocks)
         return NativeSource(
             self.finished(text), self.points, self.file, inputs, given_back, self.accesses.sites,
-            self.register_bytes, is_whole, is_parallel(self.blocks),
+            self.register_bytes, is_whole, is_parallel(self.blocks) and self.tracking is None,
+            {site: steps[id(step)] for site, step in self.accesses.site_steps.items()},
         )
 
     def _block(self, point: int, number: int) -> None:
@@ -173,6 +191,8 @@ class _Writer(Heads):
                     pass
             barrier = self._barrier_at(number, at)
             if barrier is not None:
+                if self.tracking is not None:
+                    self.tracking.arrive(mask)
                 self.position(mask, barrier)
                 code.jump("dispatch")
                 return

@@ -96,6 +96,8 @@ class Heads(Moves):
             has_effects = self._full_block(number, current, has_effects=has_effects)
         onward = self._next(chain[-1])
         if onward < 0:
+            if self.tracking is not None:
+                self.tracking.meet_nobody()
             self.code.jump("warp_end")
         else:
             self._give(current, chain[-1], len(self.blocks[chain[-1]].steps))

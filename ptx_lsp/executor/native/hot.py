@@ -25,6 +25,7 @@ from ptx_lsp.model.function import Function
 
 if TYPE_CHECKING:
     from ptx_lsp.executor.native.running import NativeCode
+    from ptx_lsp.executor.native.tracking import Checks
 
 NativeMode = Literal["auto", "off", "always"]
 _LEAST = 1 << 26
@@ -32,6 +33,8 @@ _OF_STEP = 1 << 22  # it takes a few milliseconds to compile a step
 _STEP = 1 << 12  # what a step costs besides what each lane of it does
 _MOST_STEPS = 1 << 12  # of a kernel that is compiled
 _MOST_LANES = 1 << 20
+WAVE_LANES = 1 << 15  # without native code
+_SLOWER = 4  # with checks
 _MOST_SHARED = 1 << 24
 """The lanes of a wave in native code, and the bytes of its shared memory."""
 
@@ -66,16 +69,17 @@ class HotKernel:
 
     def __init__(
         self, kernel: Function, layout: Hashable, blocks: tuple[Block, ...], frame: RegisterLayout,
-        launch: LaunchConfig, spaces: Spaces, mode: NativeMode,
+        launch: LaunchConfig, spaces: Spaces, mode: NativeMode, checks: Checks | None = None,
     ) -> None:
         """Launches of a `kernel` with blocks of the same dimensions, whose variables lie in the same
         `layout`, have the same code.
         """
-        self._spaces = spaces
+        self.spaces = spaces
         self._blocks = blocks
         self._frame = frame
         self._launch = launch
         self._mode = mode
+        self._checks = checks
         self._heat = _KNOWN.setdefault(kernel, {}).setdefault((layout, launch.block), _Heat())
         self._limit = max(_LEAST, _OF_STEP * sum(len(block.steps) for block in blocks))
 
@@ -109,8 +113,13 @@ class HotKernel:
         return min(_MOST_LANES, _MOST_SHARED * launch.lanes // max(launch.shared_bytes, 1))
 
     def run(self, wave: Wave, groups: Mapping[int, Bools | None]) -> Stops:
+        return self.code.run(wave, self.spaces, self._routines, groups)
+
+    @property
+    def code(self) -> NativeCode:
+        """Once there are blocks with native code."""
         assert self._heat.code is not None
-        return self._heat.code.run(wave, self._spaces, self._routines, groups)
+        return self._heat.code
 
     def ran(self, steps: int, lanes: int) -> None:
         heat = self._heat
@@ -118,6 +127,18 @@ class HotKernel:
             heat.value += steps * (_STEP + lanes)
             if heat.value > self._limit:
                 self._compile()
+
+    def anticipate(self, lanes: int) -> bool:
+        """Whether there is native code for all of the kernel, if it will be executed by so many lanes with
+        checks, which take several times as long.
+        """
+        heat = self._heat
+        steps = sum(len(block.steps) for block in self._blocks)
+        waves = -(-lanes // WAVE_LANES)
+        value = heat.value + steps * (_STEP * waves + lanes)
+        if not heat.is_decided and (self._mode == "always" or _SLOWER * value > self._limit):
+            self._compile()
+        return heat.is_whole
 
     def _compile(self) -> None:
         heat = self._heat
@@ -129,7 +150,7 @@ class HotKernel:
         from ptx_lsp.executor.native.starts import starts
 
         source = FunctionBuilder(
-            self._blocks, self._frame.dtypes, starts(self._frame, self._launch)
+            self._blocks, self._frame.dtypes, starts(self._frame, self._launch), self._checks
         ).build()
         if source is not None:
             heat.code = NativeCode(source, is_even=self._goes_forward)

@@ -13,24 +13,28 @@ FIELDS = (
     "shared_stride", "shared_limit", "local", "local_stride", "local_limit", "parameters",
     "parameter_limit", "buffers", "buffer_count", "sites", "fuel", "executed", "lane_count", "depth",
     "levels", "onward", "stacks", "calls", "start", "threads", "alive",
-    "done",
+    "done", "shadow", "first_thread", "suspect",
 )
 """The blocks of a wave that are to run; warps and lanes of a block; tables of registers, see `FILE`; the
 position of each lane; memory; the instructions that may be executed, and after that those which were; the
 arrays of calls (`calls`); the point at which all `threads` of each block begin (`NOWHERE`: that is among the
 positions), and afterwards how many blocks have threads that have not exited, and the
-first block that was left out because there were no instructions left to execute.
+first block that was left out because there were no instructions left to execute. For checks (`tracking`):
+the cells of the shared memory of a block, the number of the first thread in the launch, and afterwards
+whether the run is suspect.
 """
 WORD = 8
 FILE = 3
 """Words for each register among the inputs: a pointer, and how many bytes lie between blocks and between
 lanes. Among the outputs there is only a pointer.
 """
-BUFFER = 4
-"""Words for each buffer: its address, its bytes, the pointer to them, and whether it may be written."""
-SITE = 3
+BUFFER = 5
+"""Words for each buffer: its address, its bytes, the pointer to them, whether it may be written, and the
+pointer to its cells (`tracking`), 0 for none.
+"""
+SITE = 4
 """Words for each access to global memory, to remember the last buffer: its address, how many offsets an
-access in it may have (0: there is no last buffer), and the pointer to it.
+access in it may have (0: there is no last buffer), and the pointers to it and to its cells.
 """
 REGISTER_ALIGNMENT = 256
 """Of the memory for registers, in bytes: that of the largest vector."""
@@ -71,5 +75,5 @@ class Fields:
 
 _POINTERS = frozenset({
     "inputs", "outputs", "positions", "shared", "local", "parameters", "buffers", "sites", "depth", "onward",
-    "stacks", "calls",
+    "stacks", "calls", "shadow",
 })

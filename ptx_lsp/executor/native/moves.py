@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ptx_lsp.executor.native.block_ends import BlockEnds
 from ptx_lsp.executor.native.ir import Value, integer
 from ptx_lsp.executor.native.layout import GONE
-from ptx_lsp.executor.native.warps import LANES, Turns
+from ptx_lsp.executor.native.warps import LANES
 
 
-class Moves(Turns):
+class Moves(BlockEnds):
     """The jumps and stops at the ends of blocks of a native function."""
 
     def _spend(self, count: int) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from mmap import mmap
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ from ptx_lsp.executor.arithmetic.program import Array, Bools, DType
 from ptx_lsp.executor.decoding.call_stack import Routine, call_stack
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
-from ptx_lsp.executor.machine.memory import SHARED_WINDOW
+from ptx_lsp.executor.machine.memory import SHARED_WINDOW, Buffer
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.executor.native.compiler import MachineCode
 from ptx_lsp.executor.native.function import NativeSource
@@ -43,9 +44,22 @@ _Part = tuple[int, int]
 _Ran = tuple[int, int]
 """How many steps blocks have executed, and the local memory in use."""
 _PAGES = 1 << 16
-_ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE = (
-    FIELDS.index(name) for name in ("alive", "executed", "local_limit", "done")
+_ALIVE, _EXECUTED, _LOCAL_LIMIT, _DONE, _SUSPECT = (
+    FIELDS.index(name) for name in ("alive", "executed", "local_limit", "done", "suspect")
 )
+_CELL = 4
+
+
+class Uses(Protocol):
+    """Checks of who uses memory (`tracking`)."""
+
+    def cells(self, buffer: Buffer) -> npt.NDArray[np.uint32] | None:
+        """The cells of a buffer; None if it is not written as far as is known."""
+        ...
+
+    def note(self, sites: Words, *, is_suspect: bool) -> None:
+        """Receives the sites of some blocks that have run."""
+        ...
 
 
 class NativeCode:
@@ -59,9 +73,10 @@ class NativeCode:
         self._function = self._code.function("run")
 
     def run(
-        self, wave: Wave, spaces: Spaces, routines: Sequence[Routine], groups: Mapping[int, Bools | None]
+        self, wave: Wave, spaces: Spaces, routines: Sequence[Routine], groups: Mapping[int, Bools | None],
+        uses: Uses | None = None,
     ) -> Stops:
-        """Lets groups of lanes at blocks with native code go on."""
+        """Lets groups of lanes at blocks with native code go on. `uses` are for code with checks."""
         source = self.source
         positions: Positions = _zeros(wave.shape, np.dtype(np.int32)).view(np.int32)
         start = NOWHERE
@@ -76,12 +91,15 @@ class NativeCode:
         values = _given(wave, spaces)
         calls = _calls(wave, routines, values)
         values |= {"inputs": _pointer(inputs), "positions": _pointer(positions), "start": start}
-        buffers = _buffers(wave, spaces)
+        buffers = _buffers(wave, spaces, uses)
+        if uses is not None:
+            shadow = np.empty(wave.shared.shape[1] * _CELL, np.uint8)
+            values |= {"shadow": _pointer(shadow), "first_thread": int(wave.blocks[0, 0]) * wave.shape[1]}
         parts = _parts(*wave.shape, most=self._most, shares=_cores() if source.is_parallel else 1)
         results = _Results(wave, source, rows=parts[0][1])
 
         def run(part: tuple[int, int]) -> tuple[int, int]:
-            return self._part(values, wave, buffers.copy(), positions, results, *part)
+            return self._part(values, wave, buffers.copy(), positions, results, uses, *part)
 
         runs = _on_all_cores(run, parts) if source.is_parallel else list(map(run, parts))
         del calls, arrays, inputs
@@ -94,7 +112,7 @@ class NativeCode:
 
     def _part(
         self, values: Mapping[str, int], wave: Wave, buffers: Words, positions: Positions, results: _Results,
-        first: int, last: int,
+        uses: Uses | None, first: int, last: int,
     ) -> tuple[int, int]:
         """Runs some of the blocks; how many steps they executed, and the local memory in use."""
         source, outputs = self.source, results.memory()
@@ -111,6 +129,9 @@ class NativeCode:
         registers = np.empty(bytes + REGISTER_ALIGNMENT, np.uint8)
         memory = _pointer(registers)
         self._function(_pointer(given), memory + -memory % REGISTER_ALIGNMENT)
+        if uses is not None:
+            used = sites[: SITE * source.sites].reshape(-1, SITE)
+            uses.note(used, is_suspect=bool(given[_SUSPECT]))
         done = int(given[_DONE])
         if done < last:
             if values["start"] != NOWHERE:
@@ -293,11 +314,13 @@ def _calls(wave: Wave, routines: Sequence[Routine], values: dict[str, int]) -> W
     return found
 
 
-def _buffers(wave: Wave, spaces: Spaces) -> Words:
+def _buffers(wave: Wave, spaces: Spaces, uses: Uses | None) -> Words:
     """The table of buffers: shared memory, then global memory."""
-    found: list[int] = [SHARED_WINDOW, wave.launch.shared_bytes, 0, 1]
+    found: list[int] = [SHARED_WINDOW, wave.launch.shared_bytes, 0, 1, 0]
     for one in spaces.memory.buffers:
-        found += [one.base, one.data.size, _pointer(one.data), int(one.data.flags.writeable)]
+        cells = None if uses is None else uses.cells(one)
+        shadow = 0 if cells is None else _pointer(cells)
+        found += [one.base, one.data.size, _pointer(one.data), int(one.data.flags.writeable), shadow]
     return np.array(found, np.int64)
 
 

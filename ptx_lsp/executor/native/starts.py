@@ -1,4 +1,4 @@
-"""What is known of registers when the threads of a kernel begin, from the dimensions of its blocks."""
+"""Values of registers when the threads of a kernel begin, as far as the block's dimensions decide."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Starts = Mapping[int, Start]
 
 
 def starts(frame: RegisterLayout, launch: LaunchConfig) -> Starts:
-    """What is known for all launches with blocks of these dimensions: special registers that never change."""
+    """Properties of all launches with blocks of these dimensions: special registers that never change."""
     wave = Wave(launch, frame, np.zeros(1, np.uint32))
     fill_special_registers(wave, frame)
     found: dict[int, Start] = {}

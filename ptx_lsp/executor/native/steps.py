@@ -80,6 +80,7 @@ class Steps:
     def run(self, step: Step, mask: Value, leave: str) -> None:
         """A step that does not jump. Where native code cannot do it, goes to `leave` before any effect."""
         active = self.taken(step, mask)
+        self.accesses.step = step
         if isinstance(step.action, Nothing):
             return
         code, done = self.code, self.code.name("done")
@@ -88,10 +89,18 @@ class Steps:
             code.branch(code.compare("icmp ne", active, 0), go_on, done)
             code.begin(go_on)
         self._is_guarded = step.guard >= 0
+        self._divide(step, active)
         self._act(step.action, active, leave)
         if self._is_guarded:
             code.jump(done)
             code.begin(done)
+
+    def _divide(self, step: Step, active: Value) -> None:
+        """Checks a divisor, where that is wanted."""
+        tracking = self.accesses.tracking
+        if tracking is not None and id(step) in tracking.checks.divisors:
+            number, bits = tracking.checks.divisors[id(step)]
+            tracking.divides(self.read(number).value, bits, active)
 
     def _act(self, action: object, active: Value, leave: str) -> None:
         match action:

@@ -33,6 +33,7 @@ from ptx_lsp.executor.native.liveness import live_at_starts, reads, writes
 from ptx_lsp.executor.native.points import Points
 from ptx_lsp.executor.native.starts import Starts
 from ptx_lsp.executor.native.steps import Steps
+from ptx_lsp.executor.native.tracking import Checks, Tracking
 
 REGISTERS = Value("ptr", "%registers")
 """The memory for registers of the warps of a block that live from one of its blocks of steps to another."""
@@ -51,7 +52,7 @@ class Turns:
 
     def __init__(
         self, blocks: Sequence[Block], dtypes: Mapping[int, DType], global_: set[int], points: Points,
-        starts: Starts,
+        starts: Starts, checks: Checks | None = None,
     ) -> None:
         self.blocks = blocks
         self.dtypes = dtypes
@@ -61,7 +62,8 @@ class Turns:
         self.is_whole = True
         """Whether nothing so far had no native code."""
         self.fields = Fields(code, Value("ptr", "%given"))
-        self.accesses = Accesses(code, self.fields)
+        self.tracking = None if checks is None else Tracking(code, self.fields, checks)
+        self.accesses = Accesses(code, self.fields, self.tracking)
         used: set[int] = set()
         for number in points.native:
             for step in blocks[number].steps:
@@ -117,6 +119,8 @@ class Turns:
         data = code.convert("ptrtoint", shared, "i64")
         code.store(data, code.offset(fields["buffers"], 2 * WORD))
         self.accesses.shared = shared
+        if self.tracking is not None:
+            self.tracking.begin_block()
         code.store(integer(0, "i64"), self.passes)
         code.store(integer(0, "i64"), self.executed)
         code.jump("pass")
@@ -135,7 +139,10 @@ class Turns:
         number = code.binary("mul", code.load("i64", self.block), fields["warps"])
         self.first_lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
         self.accesses.lane = self.first_lane
-        self._enter(code.load("i64", self.warp))
+        if self.tracking is not None:
+            self.tracking.lane = self.first_lane
+            self.tracking.thread = code.binary("mul", warp, WARP_SIZE)
+        self.enter(code.load("i64", self.warp))
         self.own_positions = code.offset(fields["positions"], code.binary("mul", self.first_lane, 4))
         for variable in (self.waiting, self.polled):
             code.store(integer(0, self.set_type), variable)
@@ -229,7 +236,7 @@ class Turns:
         lowest = code.load("i32", self.lowest)
         code.store(code.call("i32", "llvm.umin.i32", lowest, point), self.lowest)
 
-    def _enter(self, warp: Value) -> None:
+    def enter(self, warp: Value) -> None:
         """Registers are those of a warp from now on."""
         code = self.code
         self.steps.own = code.offset(REGISTERS, code.binary("mul", warp, self.register_bytes))
@@ -300,7 +307,7 @@ class Turns:
             first = code.load(type, place, self.dtypes[number].itemsize)
         return code.joined(LaneOffsets(first, sequence(start.offsets, type)))
 
-    def _save(self, numbers: Collection[int], first_lane: Value) -> None:
+    def save(self, numbers: Collection[int], first_lane: Value) -> None:
         """Puts registers of a warp where the results are."""
         code = self.code
         for number in sorted(self.steps.written.intersection(numbers)):
@@ -371,13 +378,15 @@ class Turns:
     def end_of_warp(self) -> None:
         code = self.code
         code.begin("save_all")
-        self._save(self.temporary, self.first_lane)
+        self.save(self.temporary, self.first_lane)
         code.jump("save_live")
         code.begin("save_live")
         positions = code.load(LANES, self.positions)
         alive = code.bits(code.compare("icmp ne", positions, GONE))
         code.branch(code.compare("icmp eq", alive, 0), "all_gone", "save")
         code.begin("all_gone")
+        if self.tracking is not None:
+            self.tracking.meet_nobody()
         code.branch(code.compare("icmp eq", code.load("i64", self.passes), 0), "never_kept", "gone")
         code.begin("never_kept")
         begins = code.compare("icmp ne", self.fields["start"], NOWHERE)
@@ -386,6 +395,8 @@ class Turns:
         self._keep(positions)
         code.jump("warp_end")
         code.begin("save")
+        if self.tracking is not None:
+            self.tracking.meet(positions)
         self._keep(positions)
         code.store(integer(1, "i64"), self.alive)
         first, count = len(self.points.native), len(self.points.barriers)
@@ -406,61 +417,6 @@ class Turns:
         code.begin("next_warp")
         code.store(code.binary("add", code.load("i64", self.warp), 1), self.warp)
         code.jump("warps")
-
-    def end_of_block(self) -> None:
-        """All threads of a block may have reached a barrier."""
-        code, fields = self.code, self.fields
-        code.begin("block_end")
-        executed = code.binary("add", code.load("i64", self.executed), code.load("i64", self.most))
-        code.store(executed, self.executed)
-        is_free = code.binary("xor", code.load("i1", self.is_blocked), -1)
-        ready = code.binary("and", code.load("i1", self.has_come), is_free)
-        code.branch(ready, "release", "block_over")
-        code.begin("release")
-        code.store(code.binary("add", code.load("i64", self.passes), 1), self.passes)
-        code.store(integer(0, "i64"), self.warp)
-        code.jump("releases")
-        code.begin("releases")
-        warp = code.load("i64", self.warp)
-        code.branch(code.compare("icmp ult", warp, fields["warps"]), "released", "pass")
-        code.begin("released")
-        number = code.binary("mul", code.load("i64", self.block), fields["warps"])
-        lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
-        own = code.offset(fields["positions"], code.binary("mul", lane, 4))
-        positions = code.binary("sub", code.load(LANES, own, 4), 1)
-        for (block, _), point in self.points.barriers.items():
-            there = code.compare("icmp eq", positions, integer(point, LANES))
-            onward = integer(self.points.of_block(block + 1), LANES)
-            positions = code.select(there, onward, positions)
-        code.store(code.binary("add", positions, 1), own, 4)
-        code.store(code.binary("add", warp, 1), self.warp)
-        code.jump("releases")
-        self._save_block()
-        code.begin("next_block")
-        count = fields.place("alive")
-        alive = code.binary("add", code.load("i64", count, WORD), code.load("i64", self.alive))
-        code.store(alive, count, WORD)
-        most = fields.place("executed")
-        code.store(code.call("i64", "llvm.umax.i64", code.load("i64", most, WORD), executed), most, WORD)
-        code.store(code.binary("add", code.load("i64", self.block), 1), self.block)
-        fuel = code.compare("icmp sgt", code.load("i64", self.total), 0)
-        code.branch(fuel, "blocks", "finished")
-
-    def _save_block(self) -> None:
-        """The threads of a block do not go on: their registers are results, if there are any left."""
-        code, warps = self.code, self.fields["warps"]
-        code.begin("block_over")
-        code.store(integer(0, "i64"), self.warp)
-        code.branch(code.compare("icmp ne", code.load("i64", self.alive), 0), "results", "next_block")
-        code.begin("results")
-        warp = code.load("i64", self.warp)
-        code.branch(code.compare("icmp ult", warp, warps), "result", "next_block")
-        code.begin("result")
-        self._enter(warp)
-        number = code.binary("add", code.binary("mul", code.load("i64", self.block), warps), warp)
-        self._save(self.steps.places, code.binary("mul", number, WARP_SIZE))
-        code.store(code.binary("add", warp, 1), self.warp)
-        code.jump("results")
 
     def finished(self, text: str) -> str:
         """The text with what is known in the end."""

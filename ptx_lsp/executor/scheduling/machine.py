@@ -101,6 +101,11 @@ class Machine:
             one.exchange(observer, native, between)
 
     @property
+    def executed(self) -> int:
+        """The instructions so far, of all waves."""
+        return self._executed
+
+    @property
     def schedulers(self) -> tuple[Scheduler, ...]:
         """The schedulers of the waves that have begun, first that of the wave whose turn it is."""
         return (*((self._running,) if self._running is not None else ()), *self._runs)
