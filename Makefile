@@ -12,7 +12,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              $(wildcard ptx_lsp/*/native/*) $(wildcard ptx_lsp/analyses/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types unit editors test-vscode grammar bench docs dist record-gpu clean
+.PHONY: help setup demo test test-fast lint types unit editors test-vscode grammar bench docs dist pictures record-gpu clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,6 +81,10 @@ docs: setup ## build the documentation site in build/site
 	$(BIN)/python -m mkdocs build --strict
 	$(BIN)/ptx-lint man > build/ptx-lint.1
 	for shell in bash zsh fish; do $(BIN)/ptx-lint completion $$shell > build/ptx-lint.$$shell; done
+
+pictures: setup $(MODULES) ## make the pictures of the README (needs npm and Chromium)
+	cd vscode-extension && bash test/e2e/setup.sh .code-server && npm run package && node --test test/e2e/tour.test.mjs
+	for name in animation report_picture screenshot; do $(BIN)/python docs/$$name.py || exit 1; done
 
 dist: $(INSTALLED) ## build the sdist, the wheel and a file that needs no pip, in dist/
 	$(INSTALL) '.[dist]'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from ptx_lsp.cli import saved_report as saved
@@ -17,8 +17,9 @@ from ptx_lsp.cli.plan import Plan
 from ptx_lsp.command_parser import CommandParser
 from ptx_lsp.lint.reporters.comparison import comparison_json
 from ptx_lsp.lint.reporters.json import dumps
-from ptx_lsp.lint.reporters.markdown import code, prose, table
+from ptx_lsp.lint.reporters.markdown import code, kernel_name, prose, table
 from ptx_lsp.lint.results.comparison import Change, Comparison, Interval, Pair, Subject, compare
+from ptx_lsp.lint.results.display_names import display_names
 from ptx_lsp.lint.results.report import FileReport, interval_text
 from ptx_lsp.lint.results.style import Style, at_line_start, printable
 from ptx_lsp.parallel.jobs import Jobs
@@ -168,7 +169,9 @@ def _markdown(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
         f"### ptx-lint compare: {len(found.pairs)} kernels, {len(shown)} changed, {worse} worse, "
         f"{len(found.added)} new, {len(found.gone)} gone"
     )
-    rows = [_row(pair) for pair in shown]
+    subjects = [*(pair.new for pair in shown), *(pair.old for pair in shown), *found.added, *found.gone]
+    names = display_names(one.kernel.name for one in subjects)
+    rows = [_row(pair, names) for pair in shown]
     if rows:
         yield from table(
             ("kernel", "registers", "occupancy", "shared", "spills", "instructions", "findings"), rows
@@ -176,20 +179,19 @@ def _markdown(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
     for name, subjects in (("New", found.added), ("Gone", found.gone)):
         if subjects:
             yield ""
-            yield f"{name}: {', '.join(code(one.kernel.name) for one in subjects[:50])}"
+            yield f"{name}: {', '.join(kernel_name(one.kernel.name, names) for one in subjects[:50])}"
 
 
-def _row(pair: Pair) -> tuple[str, ...]:
+def _row(pair: Pair, names: Mapping[str, str]) -> tuple[str, ...]:
     figures = {one.name: one for one in pair.figures}
-    names = ("registers", "occupancy", "shared", "spills")
-    name = code(pair.new.kernel.name)
+    name = kernel_name(pair.new.kernel.name, names)
     if pair.likeness < 1:
-        name += f" (was {code(pair.old.kernel.name)})"
+        name += f" (was {kernel_name(pair.old.kernel.name, names)})"
     findings = ", ".join(f"{number:+} {code(rule)}" for rule, number in pair.findings)
     total = figures["instructions"]
     return (
         name,
-        *(_in_cell(figures.get(one)) for one in names),
+        *(_in_cell(figures.get(one)) for one in ("registers", "occupancy", "shared", "spills")),
         f"{_in_cell(total)}<br>{prose(_mix(pair))}" if pair.instructions else _in_cell(total),
         findings or "the same",
     )

@@ -74,7 +74,7 @@ def test_markdown(lint: Lint, both: Path) -> None:
     assert out == ""
     text = Path("pr.md").read_text(encoding="utf-8")
     assert text.startswith("### ptx-lint compare: 2 kernels, 1 changed,")
-    assert "| `_Z4axpyPfii` (was `_Z4axpyPfi`) |" in text
+    assert "| `axpy` `_Z4axpyPfii` (was `axpy` `_Z4axpyPfi`) |" in text
     assert "5 \u2192 **6**<br>+1 mul.lo.s32" in text
 
 

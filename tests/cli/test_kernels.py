@@ -330,3 +330,18 @@ def test_the_table_shows_mangled_names_demangled_and_as_written(lint: Lint, file
     assert plain.endswith(f"  plain  {file}:5")
     report = json.loads(lint("--format", "json", file).out)
     assert [one["name"] for one in report["files"][0]["kernels"]] == [name, "plain"]
+
+
+def test_mangled_names_are_shown_demangled(lint: Lint, tmp_path: Path) -> None:
+    """With the mangled name, which tells instances of a template apart, and which options take."""
+    file = tmp_path / "scan.ptx"
+    names = ("_Z4scanILi8EEvPf", "_Z4scanILi9EEvPf")
+    kernels = "\n".join(f".entry {name}() {{ ret; }}" for name in names)
+    file.write_text(f".version 8.0\n.target sm_80\n.address_size 64\n{kernels}\n")
+    markdown = lint("--format", "markdown", "--kernels", file).out
+    page = tmp_path / "page.html"
+    lint("--report", page, file)
+    html = page.read_text(encoding="utf-8")
+    for name in names:
+        assert f"| `scan<...>` `{name}` |" in markdown
+        assert html.count(f'scan&lt;...&gt; <span class="soft">{name}</span>') == 2

@@ -9,10 +9,11 @@ from ptx_lsp import __version__
 from ptx_lsp.cli.graphs import flow_svg
 from ptx_lsp.cli.page import style
 from ptx_lsp.cli.page.findings import findings
-from ptx_lsp.cli.page.kernel import kernel_section
+from ptx_lsp.cli.page.kernel import kernel_name, kernel_section
 from ptx_lsp.cli.page.rules import rules
 from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.lint.diagnostic import Severity
+from ptx_lsp.lint.results.display_names import display_names
 from ptx_lsp.lint.results.report import FileReport, Kernel, count
 
 
@@ -60,6 +61,7 @@ def _overview(sections: Sequence[tuple[FileReport, list[Section]]]) -> Iterator[
     ]
     if not rows:
         return
+    names = display_names(row.name for _, row in rows)
     yield '<div class="scroll"><table><thead><tr><th class="name">kernel</th><th>target</th>'
     yield "<th>registers</th><th>threads per block</th><th>occupancy</th><th>limited by</th>"
     yield "<th>divergent branches</th></tr></thead><tbody>"
@@ -78,7 +80,7 @@ def _overview(sections: Sequence[tuple[FileReport, list[Section]]]) -> Iterator[
             row.branches.divergent,
         )
         told = "".join(f"<td>{_cell(cell)}</td>" for cell in cells)
-        yield f'<tr><td class="name"><a href="#{anchor}">{safe(row.name)}</a></td>{told}</tr>'
+        yield f'<tr><td class="name"><a href="#{anchor}">{kernel_name(row.name, names)}</a></td>{told}</tr>'
     yield "</tbody></table></div>"
     yield '<p class="kind">~ marks an estimate, with its interval, or a value based on one; '
     yield "see each kernel for details.</p>"

@@ -5,7 +5,7 @@ Every figure is labelled with its kind. Its element has `data-figure`, the path 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ptx_lsp.analyses.occupancy.calculator import Occupancy
@@ -16,6 +16,7 @@ from ptx_lsp.cli.page.text import number, safe
 from ptx_lsp.ide.panels.layered_layout import TooLargeError
 from ptx_lsp.ide.panels.occupancy_curve import next_steps
 from ptx_lsp.lint.results.details import Flow, Pressure
+from ptx_lsp.lint.results.display_names import display_names
 from ptx_lsp.lint.results.kernels import resident
 from ptx_lsp.lint.results.report import Kernel
 from ptx_lsp.named_tuple import NamedTuple
@@ -33,11 +34,16 @@ _THREADS: Final = {
 }
 
 
+def kernel_name(name: str, shown: Mapping[str, str]) -> str:
+    """The name of a kernel in HTML, with its short form in `shown` first, if it has one."""
+    return f'{safe(shown[name])} <span class="soft">{safe(name)}</span>' if name in shown else safe(name)
+
+
 def kernel_section(path: str, rows: Sequence[Kernel], anchor: str) -> Iterator[str]:
     """The lines of HTML on one kernel; `rows` has one row per target."""
-    name = rows[0].name
+    name = kernel_name(rows[0].name, display_names([rows[0].name]))
     yield f'<section class="kernel" id="{anchor}">'
-    yield f'<h3 class="name">{safe(name)} <span class="soft">{safe(path)}:{rows[0].line}</span></h3>'
+    yield f'<h3 class="name">{name} <span class="soft">{safe(path)}:{rows[0].line}</span></h3>'
     for row in rows:
         yield from _target(row)
     details = next((row.details for row in rows if row.details is not None), None)

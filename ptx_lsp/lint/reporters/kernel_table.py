@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ptx_lsp.lint.results.display_names import display_names
 from ptx_lsp.lint.results.report import FileReport, Kernel
 from ptx_lsp.lint.results.reporter import Run
 from ptx_lsp.lint.results.style import Style, printable, width
 
 Figure = Callable[[Kernel], object]
-_MANGLED = ("_Z", "_R")
 
 
 def kernels_below(run: Run) -> Iterator[str]:
@@ -36,7 +36,7 @@ def kernel_table(files: Iterable[FileReport], style: Style) -> Iterator[str]:
         for (first, second, cells), size in zip(columns, widths, strict=True)
     ]
     first, second, *figures = ("  ".join(cells) for cells in zip(*padded, strict=True))
-    names = _display_names(kernel.name for _, kernel in rows)
+    names = display_names(kernel.name for _, kernel in rows)
     yield style.paint(f"{first}  kernel", "bold")
     yield style.paint(second.rstrip(), "bold")
     for (file, kernel), texts in zip(rows, figures, strict=True):
@@ -44,18 +44,6 @@ def kernel_table(files: Iterable[FileReport], style: Style) -> Iterator[str]:
         place = f"{printable(file.path)}:{kernel.line}{f'  {printable(kernel.name)}' if shown else ''}"
         yield f"{texts}  {style.paint(printable(shown or kernel.name), 'cyan')}  {style.paint(place, 'dim')}"
     yield from (style.paint(line, "dim") for line in _legend([kernel for _, kernel in rows]))
-
-
-def _display_names(names: Iterable[str]) -> dict[str, str]:
-    """The short demangled forms of mangled names. The mangled name is what other options take, so both are
-    shown.
-    """
-    mangled = [name for name in names if name.startswith(_MANGLED)]
-    if not mangled:
-        return {}
-    from ptx_lsp.demangler import demangled, short_name  # which starts processes
-
-    return {name: short_name(text) for name, text in demangled(mangled).items()}
 
 
 def _registers(kernel: Kernel) -> str | None:

