@@ -253,7 +253,8 @@ def _loaded(
     rules = effective(nearest(folder if path is None else path.parent), path)
     data = text.encode()
     name = "<text>" if path is None else str(path)
-    report = lint(Input(name, data, len(data)), Settings(rules, kernels=True, threads=threads))
+    block = None if threads is None else (threads, 1, 1)
+    report = lint(Input(name, data, len(data)), Settings(rules, kernels=True, threads=block))
     if report.error is not None:
         pytest.fail(f"{name}: {report.error}", pytrace=False)
     names = [one.name for one in report.kernels]

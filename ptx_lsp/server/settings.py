@@ -14,6 +14,7 @@ from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.configuration.config import Config, ConfigError
 from ptx_lsp.lint.configuration.selection import EVERY, Choice, Rules, UnknownRuleError, chosen
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.model.launch_blocks import LaunchBlock
 from ptx_lsp.server.containers.member_uri import file_and_member
 from ptx_lsp.server.json import at, texts
 
@@ -79,7 +80,7 @@ class EffectiveSettings(NamedTuple):
     chosen: tuple[Rule, ...]
     targets: tuple[Target, ...]
     """The targets to check the file against; if empty, its own."""
-    threads: int | None
+    threads: LaunchBlock | None
     dynamic_shared: int | None
     config_error: str | None = None
     inline_off: frozenset[str] = frozenset()

@@ -13,8 +13,8 @@ _MANGLED: Final = ("_Z", "_R")
 
 
 def display_names(names: Iterable[str]) -> dict[str, str]:
-    """The short demangled forms of mangled names. The mangled name is what other options take, and tells
-    instances of a template apart, so both are shown.
+    """The short demangled forms of mangled names. The mangled name is what other options take, and separates
+    instances of a template, so both are shown.
     """
     mangled = [name for name in names if name.startswith(_MANGLED)]
     if not mangled:
