@@ -1,4 +1,4 @@
-"""docs/ptx-run.md and docs/executor.md are true: their files are made, their commands run and print that."""
+"""These pages of docs/ are true: their files are made, their commands run and print that."""
 
 from __future__ import annotations
 
@@ -17,16 +17,25 @@ ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["ptx-run.md", "executor.md"])
+COMMANDS = {
+    "ptx-run": "ptx_lsp.cli.run", "ptx-lint": "ptx_lsp", "ptx-reduce": "ptx_lsp.cli.reducing.reduction",
+    "pytest": "pytest",
+}  # fmt: skip
+PAGES = ["ptx-run.md", "executor.md", "for-cuda.md", "for-triton.md", "for-compilers.md", "for-ci.md"]
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_page(name: str, tmp_path: Path, *, update: bool) -> None:
     bin_ = tmp_path / "bin"
     bin_.mkdir()
-    run = bin_ / "ptx-run"
-    run.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ptx_lsp.cli.run "$@"\n')
-    run.chmod(0o755)
+    for command, module in COMMANDS.items():
+        run = bin_ / command
+        run.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n')
+        run.chmod(0o755)
     environment = {
         **os.environ, "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "110",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTEST_PLUGINS": "ptx_lsp.pytest_plugin",
     }
     work = tmp_path / "work"
     shutil.copytree(ROOT / "examples", work / "examples")
