@@ -271,7 +271,10 @@ class PreparedLaunch:
         if not certificates.kernel.anticipate(lanes):
             return False
         while True:
-            certificates.begin(found)
+            try:
+                certificates.begin(found)
+            except MemoryError:
+                return False
             budget = Budget(options.limit, self._deadline)
             machine = Machine(
                 self.blocks, self._frame, self.shape, self._memory, budget, schedule=schedule,
@@ -280,6 +283,8 @@ class PreparedLaunch:
             try:
                 machine.run()
                 if certificates.is_certain():
+                    if self.progress is not None:
+                        self.progress(self.shape.blocks, self.shape.blocks, machine.executed)
                     return True
             except (SuspectError, ExecutionError):
                 pass

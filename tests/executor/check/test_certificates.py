@@ -212,3 +212,28 @@ def test_random_kernels(seed: int) -> None:
     if is_loop:
         lines += ["add.u32 %r20, %r20, 1;", "setp.lt.u32 %p2, %r20, 3;", "@%p2 bra loop;"]
     compared(kernel("\n".join(lines)), block=int(choose.choice([32, 64, 100, 256])), grid=3)
+
+
+def test_progress_without_memory_for_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last progress is the end, with a certificate or, where there is no memory for one, without."""
+    text = kernel(_RIGHT["each thread its own"])
+    args = [np.zeros(_COUNT, np.uint32), np.arange(_COUNT, dtype=np.uint32)]
+    seen: list[int] = []
+
+    def progress(done: int, blocks: int, _: int) -> None:
+        assert blocks == 2
+        seen.append(done)
+
+    def run() -> None:
+        seen.clear()
+        launch(text, entry="k", grid=2, block=64, args=args, check=True, native="always", progress=progress)
+        assert seen[-1] == 2
+
+    run()
+    assert seen == [2]
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Certificates, "begin", fails)
+    run()
