@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ptx_lsp import __version__
 from ptx_lsp.cli.arguments import Options
 from ptx_lsp.command_parser import CommandParser
-from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
 
 if TYPE_CHECKING:
     from ptx_lsp.model.launch_blocks import LaunchBlock
@@ -311,6 +310,8 @@ def _byte_count(text: str) -> int:
 
 
 def _block_size(text: str) -> LaunchBlock:
+    from ptx_lsp.isa.device_limits import MAX_THREADS_PER_BLOCK
+
     sizes = [_positive(part) for part in re.split("[x,]", text)]
     if len(sizes) > 3:
         raise argparse.ArgumentTypeError(f"{text!r}: a block has at most three dimensions")

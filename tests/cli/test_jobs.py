@@ -21,6 +21,7 @@ from ptx_lsp.cli.settings import Settings
 from ptx_lsp.isa.target import Target
 from ptx_lsp.lint.configuration import config
 from ptx_lsp.lint.results.report import FileReport
+from ptx_lsp.model.launch_blocks import LaunchBlock
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from tests.cli.conftest import BAD, GOOD, Lint
@@ -170,8 +171,14 @@ def test_the_memory_of_a_file_is_freed_without_the_collector(monkeypatch: pytest
     modules: list[ref[Module]] = []
 
     class Recorded(Module):
-        def __init__(self, document: Document, previous: Module | None, target: Target | None) -> None:
-            super().__init__(document, previous, target)
+        def __init__(
+            self,
+            document: Document,
+            previous: Module | None,
+            target: Target | None,
+            block: LaunchBlock | None,
+        ) -> None:
+            super().__init__(document, previous, target, block)
             modules.append(ref(self))
 
     one = Input("one.ptx", BAD.encode())

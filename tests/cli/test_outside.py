@@ -107,7 +107,7 @@ def picture(project: Path) -> Picture:
 
 VALUES = {
     "RULES": "ALL", "A,B": "sm_80,sm_90", "T": "sm_90", "PATH": "", "NAME": "ret", "DIR": "data",
-    "N": "32",
+    "N": "32", "N|XxY[xZ]": "32x32",
     "FILE": "k.json", "TEXT": "why", "X[=FILE]": "json=out.json", "KERNEL": "k", "FILE.html": "out.html",
     "X[,Y[,Z]]": "1", "SPEC": "u32:zeros(4)", "FILE.toml": "launch.toml", "BYTES": "16", "COUNT": "1000",
     "FILE.ptxrec": "own.ptxrec",
