@@ -174,7 +174,7 @@ class Breakpoints(Goal):
     def reached(self, moment: Moment) -> Hit | None:
         if self.is_off:
             return None
-        found = self._data(moment) if self.data or self._accessed else None
+        found = self.passed(moment)
         if found is None and is_breakpoint(moment.step) and (moment.active is None or moment.active.any()):
             return Hit("breakpoint", "the kernel executes `brkpt`")
         here = self.lines.get(moment.step.line, ()) if id(moment.step) in self.starts else ()
@@ -229,7 +229,9 @@ class Breakpoints(Goal):
         except ExpressionError as error:
             return f"<{error}>"
 
-    def _data(self, moment: Moment) -> Hit | None:
+    def passed(self, moment: Moment) -> Hit | None:
+        if self.is_off or not (self.data or self._accessed):
+            return None
         found, self._accessed = self._accessed, []
         found += self._changed(moment.wave)
         hit = [

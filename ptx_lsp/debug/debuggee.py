@@ -56,7 +56,7 @@ class Debuggee:
         group = view.group_of(self.focus)
         if group is None:
             raise RequestError("no thread is in focus")
-        return group, view.frames(group)[0]
+        return group, view.frame(group)
 
     def shown_lane(self, group: Group) -> Lane:
         """The thread of a group whose values are shown: the one in focus, if it is in the group."""

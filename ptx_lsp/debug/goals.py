@@ -87,6 +87,10 @@ class Goal:
     def accessed(self, moment: Moment, access: MemoryEvent) -> None:
         """The instruction of the moment accesses memory."""
 
+    def passed(self, moment: Moment) -> Hit | None:
+        """Why to stop after the instruction before a moment, which has come."""
+        return None
+
     def ignores(self, finding: Finding) -> bool:
         """Whether to go on where the checks find something."""
         return False
@@ -136,6 +140,10 @@ class Several(Goal):
         for goal in self.goals:
             goal.accessed(moment, access)
 
+    def passed(self, moment: Moment) -> Hit | None:
+        found = [hit for goal in self.goals if (hit := goal.passed(moment)) is not None]
+        return found[0] if found else None
+
     def ignores(self, finding: Finding) -> bool:
         return any(goal.ignores(finding) for goal in self.goals)
 
@@ -147,6 +155,10 @@ class LastBefore(Goal):
     goal: Goal
     end: int
     """The number of that instruction."""
+    known: frozenset[int] | None = None
+    """The breakpoints that are known to be hit there; others count if they are hit by the instruction before.
+    None: none count.
+    """
     found: tuple[int, Hit] | None = field(default=None)
 
     @property
@@ -158,6 +170,9 @@ class LastBefore(Goal):
 
     def reached(self, moment: Moment) -> Hit | None:
         if moment.event >= self.end:
+            hit = None if self.known is None else self.goal.passed(moment)
+            if hit is not None and self.known is not None and not self.known.issuperset(hit.hits):
+                self.found = moment.event, hit
             return Hit("goto")
         hit = self.goal.reached(moment)
         if hit is not None:

@@ -60,6 +60,11 @@ class Group:
     def first(self) -> Lane:
         return Lane(self.block, self.warp * WARP_SIZE + self.lanes[0])
 
+    @property
+    def flat(self) -> int:
+        """The number of its first lane in the wave."""
+        return self.row * self.wave.shape[1] + self.warp * WARP_SIZE + self.lanes[0]
+
     def __contains__(self, lane: Lane) -> bool:
         warp, within = divmod(lane.thread, WARP_SIZE)
         return lane.block == self.block and warp == self.warp and within in self.lanes
@@ -68,12 +73,17 @@ class Group:
     def name(self) -> str:
         """As in `block 0,0,0 warp 3 [##..]`."""
         x, y, z = index(self.block, self.wave.launch.grid)
-        there = [lane in self.lanes for lane in range(self._threads)]
-        return f"block {x},{y},{z} warp {self.warp} [{mask_text(there)}]"
+        return f"block {x},{y},{z} warp {self.warp} {self.mask}"
 
     @property
-    def _threads(self) -> int:
-        return min(WARP_SIZE, self.wave.launch.threads - self.warp * WARP_SIZE)
+    def mask(self) -> str:
+        """As in `[##..]`."""
+        return self.mask_of(self.lanes)
+
+    def mask_of(self, lanes: tuple[int, ...]) -> str:
+        """The mask of some lanes of its warp."""
+        count = min(WARP_SIZE, self.wave.launch.threads - self.warp * WARP_SIZE)
+        return f"[{mask_text([lane in lanes for lane in range(count)])}]"
 
 
 def number_of(lane: Lane, wave: Wave) -> int:
@@ -105,16 +115,36 @@ def _of(wave: Wave, position: Position) -> Iterator[Group]:
 
 
 
-
 def frames(group: Group, blocks: tuple[Block, ...]) -> list[Frame]:
     """The calls of a group, the innermost first."""
-    found = list(_inlined(group.step))
+    return frames_of(group.step, returns(group), blocks)
+
+
+def returns(group: Group) -> list[int]:
+    """The blocks at which the functions that have called those of a group go on, the innermost first."""
     stack = CallStack.existing(group.wave)
-    if stack is not None:
-        flat = group.row * group.wave.shape[1] + group.warp * WARP_SIZE + group.lanes[0]
-        for onward in stack.returns(flat):
-            found += _inlined(blocks[onward].steps[0])
-    return found
+    return [] if stack is None else stack.returns(group.flat)
+
+
+class Call(NamedTuple):
+    """The innermost frame of a thread, and how deep it is: how many functions are called, and how many are
+    inlined in the last of them.
+    """
+
+    frame: Frame
+    depth: tuple[int, int]
+
+
+def call_of(group: Group) -> Call:
+    """The call in which a group is."""
+    stack = CallStack.existing(group.wave)
+    inlined = list(_inlined(group.step))
+    return Call(inlined[0], (0 if stack is None else stack.depth(group.flat), len(inlined)))
+
+
+def frames_of(step: Step, returns: list[int], blocks: tuple[Block, ...]) -> list[Frame]:
+    """The calls of lanes that are at a step, the innermost first."""
+    return [*_inlined(step), *(one for onward in returns for one in _inlined(blocks[onward].steps[0]))]
 
 
 def _inlined(step: Step) -> Iterator[Frame]:
@@ -138,13 +168,13 @@ def row_of(wave: Wave, block: int) -> int | None:
     return int(rows[0]) if rows.size else None
 
 
-def frames_at(moment: Moment, lane: Lane, blocks: tuple[Block, ...]) -> list[Frame] | None:
-    """The calls of a thread that has reached an instruction, the innermost first; None if it has not."""
+def call_at(moment: Moment, lane: Lane) -> Call | None:
+    """The call in which a thread has reached an instruction; None if it has not."""
     row = row_of(moment.wave, lane.block)
     if row is None or (moment.arrived is not None and not moment.arrived[row, lane.thread]):
         return None
     warp, within = divmod(lane.thread, WARP_SIZE)
-    return frames(Group(moment.wave, row, warp, (within,), moment.step), blocks)
+    return call_of(Group(moment.wave, row, warp, (within,), moment.step))
 
 
 def has_ended(moment: Moment, lane: Lane) -> bool:

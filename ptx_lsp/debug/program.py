@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -159,7 +160,7 @@ class Program:
                 return lines
         similar = [(_common_end(_parts(name), wanted.parts), name) for name in self.sources]
         most = max(similar, default=(0, ""))
-        if not most[0] or sum(one == most[0] for one, _ in similar) > 1 or self.beside(most[1]).exists():
+        if not most[0] or sum(one == most[0] for one, _ in similar) > 1 or os.path.exists(self.beside(most[1])):
             return None
         self.opened[most[1]] = wanted
         return self.sources[most[1]]
@@ -170,7 +171,7 @@ class Program:
         """
         path = Path(name)
         for one in (self.folder / path, self.opened.get(name), self.folder / path.name):
-            if one is not None and one.is_file():
+            if one is not None and os.path.isfile(one):
                 return one
         return self.folder / path
 

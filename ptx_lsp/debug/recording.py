@@ -127,7 +127,10 @@ class Recording:
         return self._ordered(_Order(AtEvent(event, reason)))
 
     def go_back(self, goal: Goal) -> Stop:
-        """To the last moment before this one at which a goal is reached; to the first if there is none."""
+        """To the last moment before this one at which a goal is reached; to the first if there is none. What
+        the instruction just before this moment did can also be a reason to stop, here.
+        """
+        known: frozenset[int] | None = frozenset(self.stop.hits)
         if self._is_unseen:
             found = self._ordered(_Order(AtEvent(sys.maxsize), self._copies.last))
             if not self.is_over:  # interrupted
@@ -138,7 +141,7 @@ class Recording:
             number = self._copies.before(start - 1)
             copy = self._copies.at(number)
             start = first if copy is None else copy.event + 1
-            searched = LastBefore(goal, end)
+            searched, known = LastBefore(goal, end, known), None
             found = self._ordered(_Order(searched, number), is_search=True)
             if found.reason == "pause":
                 return found

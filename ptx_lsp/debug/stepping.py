@@ -8,23 +8,21 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Frame, frames_at, has_ended
+from ptx_lsp.debug.groups import Call, Frame, call_at, has_ended
 from ptx_lsp.debug.lanes import Lane
-from ptx_lsp.executor.machine.control import Block
 
 StepKind: TypeAlias = Literal["in", "over", "out"]
 
 
 @dataclass
 class StepGoal(Goal):
-    """Stops when a thread, and the lanes with it, has reached another place than `start`, the frames from
-    which it steps; or when it has ended. Its warp goes on alone, but for what it waits for.
+    """Stops when a thread, and the lanes with it, has reached another place than `start`, the call from which
+    it steps; or when it has ended. Its warp goes on alone, but for what it waits for.
     """
 
     lane: Lane
     kind: StepKind
-    start: list[Frame]
-    blocks: tuple[Block, ...]
+    start: Call
     starts: frozenset[int]
     """The steps (their ids) with which instructions begin."""
     is_source: bool = False
@@ -37,7 +35,7 @@ class StepGoal(Goal):
         return self.lane
 
     def reached(self, moment: Moment) -> Hit | None:
-        found = frames_at(moment, self.lane, self.blocks)
+        found = call_at(moment, self.lane)
         if found is None:
             return Hit("step") if has_ended(moment, self.lane) else None
         if self.is_due:
@@ -45,16 +43,28 @@ class StepGoal(Goal):
             return None
         if id(moment.step) not in self.starts:
             return None
-        depth = len(found) - len(self.start)
-        if depth > 0 and self.kind != "in":
+        if found.depth > self.start.depth and self.kind != "in":
             return None
-        if depth == 0 and (self.kind == "out" or self._is_same(found[0])):
+        if found.depth == self.start.depth and (self.kind == "out" or self._is_same(found.frame)):
             return None
-        if self.is_source and found[0].original is None:
+        if self.is_source and found.frame.original is None:
             return None
         return Hit("step")
 
     def _is_same(self, frame: Frame) -> bool:
         """Whether the thread is still at the line where the step began."""
-        original = self.start[0].original
+        original = self.start.frame.original
         return self.is_source and original is not None and frame.original == original
+
+
+@dataclass
+class Reached(Goal):
+    """Stops at each instruction of a thread."""
+
+    lane: Lane
+    starts: frozenset[int]
+    """As above."""
+
+    def reached(self, moment: Moment) -> Hit | None:
+        is_here = id(moment.step) in self.starts and call_at(moment, self.lane) is not None
+        return Hit("step") if is_here else None

@@ -18,8 +18,19 @@ from ptx_lsp.debug.expressions import (
     whole_numbers,
 )
 from ptx_lsp.debug.goals import Moment, Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, frames, frames_at, groups, lane_at
+from ptx_lsp.debug.groups import (
+    Frame,
+    Group,
+    Lane,
+    call_at,
+    call_of,
+    first_lane,
+    frames,
+    groups,
+    lane_at,
+)
 from ptx_lsp.debug.memory import NAMES, MemoryView, Reference
+from ptx_lsp.debug.reconvergence import Reconvergence, ReconvergencePoints
 from ptx_lsp.debug.values import Lanes, Named
 from ptx_lsp.executor.launching.prepared_launch import PreparedLaunch
 from ptx_lsp.executor.machine.address_resolution import WINDOWS
@@ -59,6 +70,27 @@ class View:
     def frames(self, group: Group) -> list[Frame]:
         """The calls of a group, the innermost first."""
         return frames(group, self.launch.blocks)
+
+    def frame(self, group: Group) -> Frame:
+        """The innermost call of a group."""
+        return call_of(group).frame
+
+    def others(self, group: Group) -> list[Group]:
+        """The other groups of a group's warp, in the order of their first lanes."""
+        found = [
+            one for one in self.groups.values()
+            if (one.block, one.warp) == (group.block, group.warp) and one.lanes != group.lanes
+        ]
+        return sorted(found, key=lambda one: one.lanes)
+
+    def reconvergence(self, group: Group) -> list[Reconvergence]:
+        """Where a group meets others of its warp, the nearest point first."""
+        others = self.others(group)
+        return self._points.of(group, others) if others else []
+
+    @cached_property
+    def _points(self) -> ReconvergencePoints:
+        return ReconvergencePoints(self.launch.blocks)
 
     def evaluate(self, text: str, group: Group, frame: Frame, *, whole: bool = False) -> Column:
         """The value of an expression for each lane of a group, or with `whole` of its warp. Raises
@@ -188,8 +220,8 @@ def value_at(view: View, text: str, moment: Moment) -> str:
 
 
 def _at(view: View, moment: Moment, lanes: Lanes) -> LaneValues:
-    found = frames_at(moment, first_lane(moment), view.launch.blocks)
-    return LaneValues(view, moment.wave, lanes, found[0] if found else Frame("", 0, None, None))
+    found = call_at(moment, first_lane(moment))
+    return LaneValues(view, moment.wave, lanes, Frame("", 0, None, None) if found is None else found.frame)
 
 
 def _typed(bits: npt.NDArray[np.generic], type: str) -> Column:

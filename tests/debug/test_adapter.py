@@ -75,6 +75,22 @@ def test_who_wrote_a_byte(tmp_path: Path) -> None:
         assert (stop["reason"], client.line(stop)) == ("entry", 10)
 
 
+@pytest.mark.parametrize("text", ["buffer", "%r5"])
+def test_who_wrote_it_just_before(tmp_path: Path, text: str) -> None:
+    line = kernels.STORE if text == "buffer" else kernels.LOAD
+    path = kernels.written(tmp_path, kernels.SHARED)
+    with connected() as client:
+        stop = client.start(path, [line])
+        client.breakpoints(path)
+        stop = client.go("next", stop["threadId"])
+        watched: list[Json] = [{"dataId": client.body("dataBreakpointInfo", name=text)["dataId"]}]
+        client.body("setDataBreakpoints", breakpoints=watched)
+        stop = client.go("reverseContinue", stop["threadId"])
+        assert (stop["reason"], client.line(stop)) == ("data breakpoint", line + 1)
+        stop = client.go("reverseContinue", stop["threadId"])
+        assert stop["reason"] == "entry"
+
+
 def test_register_that_changes(tmp_path: Path) -> None:
     path = kernels.written(tmp_path, kernels.LOOP)
     with connected() as client:

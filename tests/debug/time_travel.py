@@ -19,6 +19,7 @@ import pytest
 from ptx_lsp.debug import recording as recording_module
 from ptx_lsp.debug.breakpoints import starts_of
 from ptx_lsp.debug.goals import AtEvent, Goal, Hit, Moment, Several
+from ptx_lsp.debug.groups import call_of
 from ptx_lsp.debug.recording import MOST_BYTES, Recording
 from ptx_lsp.debug.stepping import StepGoal
 from ptx_lsp.debug.view import View
@@ -130,8 +131,7 @@ def _step_at_random(run: Recording, trail: Goal, chance: random.Random) -> None:
         group = chance.choice(list(view.groups.values()))
         kind = chance.choice(("in", "over", "out"))
         goal = StepGoal(
-            group.first, kind, view.frames(group), run.launch.blocks, starts,
-            is_due=not group.was_reached,
+            group.first, kind, call_of(group), starts, is_due=not group.was_reached,
         )
         stop = run.go_on(Several((goal, trail)))
 

@@ -45,7 +45,7 @@ function heading(data: Warp): HTMLElement {
   const thread = data.threads[data.lane] ?? [];
   const title = `Block ${data.block.join(',')}, warp ${data.warp}; in focus: lane ${data.lane}, thread ${thread.join(',')}`;
   const box = element('div', { class: 'groups' }, element('span', { class: 'title' }, title));
-  data.groups.forEach(({ lanes, line, waits, instruction }, group) => {
+  data.groups.forEach(({ lanes, line, waits, instruction, reconvergence: [point] }, group) => {
     const isShown = lanes.includes(data.lane);
     const count = `${lanes.length} lane${lanes.length === 1 ? '' : 's'}`;
     const button = element(
@@ -55,6 +55,7 @@ function heading(data: Warp): HTMLElement {
       ` ${mask(lanes)} (${count}) at line ${line}: `,
       element('code', {}, instruction),
       ...(waits ? [` waits ${waits}`] : []),
+      ...(point ? [` reconvergence with ${mask(point.lanes)} at line ${point.line}`] : []),
     );
     button.addEventListener('click', () => focusLane(data, lanes[0] ?? 0));
     box.append(button);

@@ -87,15 +87,17 @@ def warp_watch(session: Session, given: Arguments) -> Json:
 
 def _groups(session: Session, shown: Group) -> list[Json]:
     """The groups of a warp, in the order of their first lanes."""
-    found = [
-        one for one in session.stopped.groups.values() if one.block == shown.block and one.warp == shown.warp
-    ]
+    view = session.stopped
+    found = sorted([shown, *view.others(shown)], key=lambda one: one.lanes)
     return [
         {
             "threadId": one.number, "lanes": list(one.lanes), "line": one.step.line, "waits": one.waits,
             "instruction": one.step.text,
+            "reconvergence": [
+                {"line": point.frame.line, "lanes": list(point.lanes)} for point in view.reconvergence(one)
+            ],
         }
-        for one in sorted(found, key=lambda one: one.lanes)
+        for one in found
     ]
 
 

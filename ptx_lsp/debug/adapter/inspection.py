@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 from ptx_lsp.debug import values
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
@@ -15,6 +16,7 @@ from ptx_lsp.debug.console.interpreter import WORD
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.groups import Frame, Group
 from ptx_lsp.debug.memory import Reference
+from ptx_lsp.debug.reconvergence import Reconvergence
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.values import Named
 from ptx_lsp.executor.machine.errors import Finding
@@ -42,18 +44,30 @@ def stack_trace(session: Session, given: Arguments) -> Json:
     if not view.groups and given.number("threadId") == 1:
         return {"stackFrames": [], "totalFrames": 0}
     group = chosen(session, given)
-    found = view.frames(group)
-    first = given.number("startFrame")
-    count = given.number("levels") or len(found)
-    shown = list(enumerate(found))[max(0, first) :][: max(0, count)]
-    frames: list[Json] = [_frame(session, group, depth, one) for depth, one in shown]
-    return {"stackFrames": frames, "totalFrames": len(found)}
+    calls, points = session.stopped.frames(group), session.stopped.reconvergence(group)
+    places: list[_Place] = []
+    for level, call in enumerate(calls):
+        places += [(call, call, None), *((one.frame, call, one) for one in points if one.level == level)]
+    first = max(0, given.number("startFrame"))
+    count = given.number("levels") or len(places)
+    shown: list[Json] = [
+        _frame(session, group, depth, place)
+        for depth, place in enumerate(places[first:][: max(0, count)], first)
+    ]
+    return {"stackFrames": shown, "totalFrames": len(places)}
 
 
-def _frame(session: Session, group: Group, depth: int, frame: Frame) -> Object:
+_Place: TypeAlias = "tuple[Frame, Frame, Reconvergence | None]"
+"""A frame, the call that it belongs to, and the reconvergence point if it is one."""
+
+
+def _frame(session: Session, group: Group, depth: int, place: _Place) -> Object:
+    """A call, or a reconvergence point, whose variables are those of its call."""
     made = session.loaded
+    frame, call, point = place
     found: Object = {
-        "id": session.references.frame(group, depth, frame), "name": frame.function or made.settings.entry,
+        "id": session.references.frame(group, depth, call),
+        "name": frame.function or made.settings.entry,
         "line": frame.line - 1 + session.first_line, "column": session.first_line,
         "source": ptx_source(made),
         "instructionPointerReference": str(frame.line),
@@ -61,6 +75,9 @@ def _frame(session: Session, group: Group, depth: int, frame: Frame) -> Object:
     if session.shows_source and frame.original is not None:
         found["line"] = frame.original.line - 1 + session.first_line
         found["source"] = source_beside(made, frame.original.path)
+    if point is not None:
+        found["name"] = f"reconvergence with {group.mask_of(point.lanes)}"
+        found["presentationHint"] = "subtle"
     return found
 
 

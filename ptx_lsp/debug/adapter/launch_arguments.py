@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments
+from ptx_lsp.debug.adapter.sources import checked_path
 from ptx_lsp.debug.program import Program, Settings, kernel
 from ptx_lsp.debug.program_text import program_text
 from ptx_lsp.debug.recorded_program import recorded_program
@@ -39,11 +40,8 @@ def program(given: Arguments) -> Program:
 def _path(text: str) -> Path | None:
     """The path that a text is; None if it is empty. Raises RequestError if it cannot be one."""
     try:
-        if "\0" in text:
-            raise ValueError("embedded null byte")
-        text.encode()
-        return Path(text).expanduser() if text else None
-    except (ValueError, RuntimeError) as error:  # RuntimeError: an unknown home folder
+        return Path(checked_path(text)).expanduser() if text else None
+    except RuntimeError as error:  # an unknown home folder
         raise RequestError(f"cannot read `{text}`: {error}") from None
 
 

@@ -12,6 +12,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 Object: TypeAlias = "dict[str, Json]"
 
 _MOST_BYTES = 1 << 26
+_MOST_HEADER_BYTES = 1 << 16
 _MOST_NUMBER = 1 << 63
 _HEADERS = (b"content-length", b"content-type")
 _LENGTH = re.compile(rb"\d{1,18}")
@@ -79,7 +80,7 @@ class Channel:
     def __init__(self, read: Callable[[int], bytes], write: Callable[[bytes], object]) -> None:
         """`read` returns at most so many bytes, none at the end."""
         self._read, self._write = read, write
-        self._buffer = b""
+        self._buffer = bytearray()
         self._lock = Lock()
         self._number = 0
 
@@ -100,9 +101,8 @@ class Channel:
         while len(self._buffer) < length:
             if not self._more():
                 return None
-        body, self._buffer = self._buffer[:length], self._buffer[length:]
         try:
-            found: object = json.loads(body)
+            found: object = json.loads(self._taken(length))
         except (ValueError, RecursionError) as error:
             raise MessageError(f"a message that is not JSON: {error}") from None
         if not isinstance(found, dict):
@@ -120,12 +120,16 @@ class Channel:
         self.send({"type": "event", "event": name, "body": body or {}})
 
     def _until(self, end: bytes) -> bytes | None:
-        while end not in self._buffer:
-            if len(self._buffer) > _MOST_BYTES:
+        while (at := self._buffer.find(end)) < 0:
+            if len(self._buffer) > _MOST_HEADER_BYTES:
                 raise ProtocolError("a message without a header")
             if not self._more():
                 return None
-        found, _, self._buffer = self._buffer.partition(end)
+        return self._taken(at + len(end))[:at]
+
+    def _taken(self, count: int) -> bytes:
+        found = bytes(self._buffer[:count])
+        del self._buffer[:count]
         return found
 
     def _more(self) -> bool:

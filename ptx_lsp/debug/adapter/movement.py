@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ptx_lsp.debug.adapter.messages import Arguments, Json
 from ptx_lsp.debug.adapter.session import Handler, Session
-from ptx_lsp.debug.goals import Several
-from ptx_lsp.debug.groups import Group
+from ptx_lsp.debug.goals import Goal, Several
+from ptx_lsp.debug.groups import Group, call_of
 from ptx_lsp.debug.request_error import OutdatedError
-from ptx_lsp.debug.stepping import StepGoal, StepKind
+from ptx_lsp.debug.stepping import Reached, StepGoal, StepKind
 
 
 def continue_(session: Session, given: Arguments) -> Json:
@@ -22,8 +22,7 @@ def reverse_continue(session: Session, given: Arguments) -> Json:
 
 def _step(kind: StepKind) -> Handler:
     def step(session: Session, given: Arguments) -> Json:
-        goal = _step_goal(session, given, kind)
-        goal.is_due = not chosen(session, given).was_reached
+        goal = _goal(session, given, kind)
         session.run(lambda recording: recording.go_on(Several((session.breakpoints, goal))))
         return None
 
@@ -31,18 +30,25 @@ def _step(kind: StepKind) -> Handler:
 
 
 def step_back(session: Session, given: Arguments) -> Json:
-    goal = _step_goal(session, given, "in")
+    goal = _goal(session, given, "in", is_back=True)
     session.run(lambda recording: recording.go_back(goal))
     return None
 
 
-def _step_goal(session: Session, given: Arguments, kind: StepKind) -> StepGoal:
+def _goal(session: Session, given: Arguments, kind: StepKind, *, is_back: bool = False) -> Goal:
+    starts = session.breakpoints.starts
+    if _is_at_end(session) and given.number("threadId") == 1:
+        return Reached(session.focus, starts)
     group = chosen(session, given)
-    view = session.stopped
     session.focus = session.shown_lane(group)
     is_source = session.shows_source and given.text("granularity") != "instruction"
-    starts = session.breakpoints.starts
-    return StepGoal(session.focus, kind, view.frames(group), view.launch.blocks, starts, is_source)
+    is_due = not is_back and not group.was_reached
+    return StepGoal(session.focus, kind, call_of(group), starts, is_source, is_due)
+
+
+def _is_at_end(session: Session) -> bool:
+    """Whether the kernel has ended: then there is one thread, all of it."""
+    return session.recording is not None and session.recording.is_over and not session.stopped.groups
 
 
 def chosen(session: Session, given: Arguments) -> Group:

@@ -28,11 +28,22 @@ def _source(made: Program, path: Path) -> Object:
     return {**found, "sourceReference": held.index(str(path)) + 1} if str(path) in held else found
 
 
+def checked_path(text: str) -> str:
+    """A text that can be a path. Raises RequestError if it cannot."""
+    try:
+        if "\0" in text:
+            raise ValueError("embedded null byte")
+        text.encode()
+    except ValueError as error:
+        raise RequestError(f"cannot read `{text}`: {error}") from None
+    return text
+
+
 def path_of(made: Program, source: Arguments) -> str:
-    """The path of the file that a client means. Neovim has a text that it asked for in a buffer whose name
+    """The path of the file that a client means. Raises RequestError if it cannot be a path. Neovim has a text that it asked for in a buffer whose name
     ends with its path.
     """
-    path, number = source.text("path"), source.number("sourceReference")
+    path, number = checked_path(source.text("path")), source.number("sourceReference")
     for at, one in enumerate(made.held, 1):
         if number == at or path.endswith(f"/{one}"):
             return one

@@ -10,7 +10,7 @@ from ptx_lsp.debug.console.values import Value, of_column, of_register
 from ptx_lsp.debug.debuggee import Debuggee
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.goals import Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane, mask_text
+from ptx_lsp.debug.groups import Frame, Group, Lane
 from ptx_lsp.debug.memory import Reference
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
@@ -169,20 +169,10 @@ class Console:
     def masks(self) -> list[Group]:
         """The groups of the warp in focus, the one with the thread in focus first."""
         here = self.group
-        others = [
-            one for one in self.view.groups.values()
-            if (one.block, one.warp) == (here.block, here.warp) and one.lanes != here.lanes
-        ]
-        return [here, *sorted(others, key=lambda one: one.lanes)]
+        return [here, *self.view.others(here)]
 
     def _ignore(self, line: str) -> None:
         """Stands for the interpreter until there is one."""
-
-
-def mask_of(group: Group) -> str:
-    """The lanes of a group, as in `[##..]`."""
-    count = lanes_of(group, whole=True).size
-    return f"[{mask_text([lane in group.lanes for lane in range(count)])}]"
 
 
 def _as_gdb(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.debug.console.console import Console, mask_of
+from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.request_error import RequestError
 
 
@@ -29,7 +29,7 @@ def shown(console: Console, lines: list[int]) -> list[str]:
         groups = console.masks
         focused = groups[0].step.line
         for one in reversed(groups):
-            places[one.step.line] = mask_of(one) if len(groups) > 1 else ""
+            places[one.step.line] = one.mask if len(groups) > 1 else ""
     except RequestError:
         pass
     is_problem = console.debuggee.stopped.stop.reason == "exception"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.debug.console.console import Console, mask_of
+from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.console.displays import show_display
 from ptx_lsp.debug.console.points import Point
 from ptx_lsp.debug.console.source import frame_text, index_text, kernel_of, numbered, spot_of
@@ -125,10 +125,12 @@ def show_divergence(console: Console) -> None:
     if len(groups) == 1 and not was_diverged:
         return
     here, *others = groups
-    console.say(f"\t{mask_of(here)} in focus")
+    console.say(f"\t{here.mask} in focus")
+    met = {lane: one.frame.line for one in console.view.reconvergence(here) for lane in one.lanes}
     for one in others:
         waits = f", waits {one.waits}" if one.waits else ""
-        console.say(f"\t{mask_of(one)} at line {one.step.line}{waits}")
+        joined = f", reconvergence at line {met[one.lanes[0]]}" if one.lanes[0] in met else ""
+        console.say(f"\t{one.mask} at line {one.step.line}{waits}{joined}")
 
 
 def stopped_text(console: Console) -> str:
@@ -139,4 +141,4 @@ def stopped_text(console: Console) -> str:
         return ""
     waits = f", waits {group.waits}" if group.waits else ""
     block, thread, *_ = coordinates(console).split(", ")
-    return f"{block} {thread} {mask_of(group)} line {group.step.line}{waits}"
+    return f"{block} {thread} {group.mask} line {group.step.line}{waits}"

@@ -168,13 +168,14 @@ class CallStack(WaveState):
         _give(wave, routine.base, lanes, base)
         _give(wave, stack, lanes, end)
 
+    def depth(self, lane: int) -> int:
+        """In how many functions a lane (flat) is."""
+        return int(self._depth[lane])
+
     def returns(self, lane: int) -> list[int]:
         """The blocks to which a lane (flat) will return, the innermost call first."""
-        lanes = np.array([lane])
-        return [
-            int(self._onward.get(np.array([depth]), lanes)[0])
-            for depth in range(int(self._depth[lane]) - 1, -1, -1)
-        ]
+        depths = np.arange(self.depth(lane) - 1, -1, -1)
+        return self._onward.get(depths, np.full(depths.size, lane)).tolist()
 
     def leave(self, routine: Routine, lanes: Indices, stack: int) -> Indices:
         """The blocks at which the lanes continue."""

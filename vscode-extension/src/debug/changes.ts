@@ -16,6 +16,8 @@ export interface WarpGroup {
   line: number;
   waits: string;
   instruction: string;
+  /** Where it meets other lanes, the nearest point first. */
+  reconvergence: { line: number; lanes: number[] }[];
 }
 
 /** The answer to `ptx/warpWatch`. */

@@ -64,8 +64,8 @@ test('the lines up to the one where it stands show their registers', async () =>
 test('the warp shows both groups and a register in all lanes', async () => {
   await untilVisible(() => button('Show the Warp').click(), warp.locator('.group').nth(1));
   assert.deepEqual(await warp.locator('.group').allInnerTexts(), [
-    'A 0x00000fff (12 lanes) at line 16: mul.lo.u32 %r1, %r0, 3;',
-    'B 0xfffff000 (20 lanes) at line 13: add.u32 %r1, %r0, 100;',
+    'A 0x00000fff (12 lanes) at line 16: mul.lo.u32 %r1, %r0, 3; reconvergence with 0xfffff000 at line 18',
+    'B 0xfffff000 (20 lanes) at line 13: add.u32 %r1, %r0, 100; reconvergence with 0x00000fff at line 18',
   ]);
   await warp.locator('#expression').fill('%r0 * 2');
   await warp.locator('#add').click();

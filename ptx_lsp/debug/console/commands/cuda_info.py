@@ -143,7 +143,7 @@ def threads(console: Console, text: str) -> None:
     ]
     for run in runs:
         first, last = (divmod(one, threads_of_block) for one in (run[0], run[-1]))
-        spot = spot_of(console, view.frames(groups[run[0]])[0])
+        spot = spot_of(console, view.frame(groups[run[0]]))
         here = focus.block * threads_of_block + focus.thread
         rows.append((
             "*" if run[0] <= here <= run[-1] else "",
@@ -184,6 +184,25 @@ def barriers(console: Console, text: str) -> None:
         state = ("Exited", "no", "yes") if has_begun else ("Not begun", "no", "no")
         rows.append((f"({spans(gone)})", *state, "-", "none"))
     console.say(f"Block {index_text(index(lane.block, shape.grid))} Wp {warp}", *table(rows, "<<<<><"))
+
+
+@command("info cuda divergence", candidates=lambda console: NAMES)
+def divergence(console: Console, text: str) -> None:
+    """The groups of lanes of the warp in focus, with the reconvergence points where each meets others.
+    Usage: info cuda divergence [warp N] [block N]
+    """
+    lane, view = thread_of(console, text), console.view
+    warp = lane.thread // WARP_SIZE
+    found = [one for one in view.groups.values() if (one.block, one.warp) == (lane.block, warp)]
+    rows: list[tuple[str, ...]] = [("", "Lanes", "Line", "Reconvergence", "With Lanes")]
+    for one in sorted(found, key=lambda one: one.lanes):
+        here = "*" if console.debuggee.focus in one else ""
+        points = [(f"line {point.frame.line}", one.mask_of(point.lanes)) for point in view.reconvergence(one)]
+        first, *more = points or [("none", "")]
+        rows.append((here, one.mask, str(one.step.line), *first))
+        rows += [("", "", "", *point) for point in more]
+    block = index_text(index(lane.block, view.launch.shape.grid))
+    console.say(f"Block {block} Wp {warp}", *table(rows, "<<><<"))
 
 
 def _only(given: dict[str, tuple[int, ...]], *names: str) -> dict[str, tuple[int, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.debug.console.command import command
-from ptx_lsp.debug.console.console import Console, mask_of
+from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.console.coordinates import INVALID, NAMES, coordinates, thread_at
 from ptx_lsp.debug.console.report import coordinates as coordinates_text
 from ptx_lsp.debug.console.report import show_divergence, switched
@@ -73,11 +73,10 @@ def info_threads(console: Console, text: str) -> None:
     found = _groups(console)
     for at, one in enumerate(found[:_MOST], 1):
         here = "*" if focused is not None and one.number == focused.number else ""
-        frame = view.frames(one)[0]
+        frame = view.frame(one)
         spot = spot_of(console, frame)
         place = f"{frame.function or kernel_of(console).name} at {spot.file}:{spot.line}"
-        name = f"{one.name.partition(' [')[0]} {mask_of(one)}"
-        rows.append((here, str(at), name, place + (f", waits {one.waits}" if one.waits else "")))
+        rows.append((here, str(at), one.name, place + (f", waits {one.waits}" if one.waits else "")))
     console.say(*(table(rows, "<<<<") if found else ["No threads."]))
     if len(found) > _MOST:
         console.say(f"and {len(found) - _MOST} more")

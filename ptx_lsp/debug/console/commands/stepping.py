@@ -8,11 +8,12 @@ from ptx_lsp.debug.console.command import command
 from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.console.places import place_of
 from ptx_lsp.debug.console.source import frame_text
-from ptx_lsp.debug.console.until import Reached, Until
+from ptx_lsp.debug.console.until import Until
 from ptx_lsp.debug.goals import Goal, Several, Stop
+from ptx_lsp.debug.groups import call_of
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
-from ptx_lsp.debug.stepping import StepGoal, StepKind
+from ptx_lsp.debug.stepping import Reached, StepGoal, StepKind
 from ptx_lsp.debug.view import View
 
 
@@ -41,7 +42,7 @@ def _steps(
         if group is None:
             return None
         starts = debuggee.breakpoints.starts
-        return StepGoal(lane, kind, view.frames(group), view.launch.blocks, starts, is_source)
+        return StepGoal(lane, kind, call_of(group), starts, is_source)
 
     def go(recording: Recording) -> Stop:
         stop = recording.stop
@@ -173,12 +174,10 @@ def advance(console: Console, text: str) -> None:
 
 
 def _until(console: Console, text: str) -> None:
-    frames, debuggee = console.frames, console.debuggee
+    debuggee = console.debuggee
     lines = frozenset(place_of(console, text).lines if text else ())
-    goal = Until(
-        debuggee.focus, lines, len(frames), console.view.launch.blocks, debuggee.breakpoints.starts,
-        None if text else frames[0].line,
-    )
+    depth, after = call_of(console.group).depth, None if text else console.frames[0].line
+    goal = Until(debuggee.focus, lines, depth, debuggee.breakpoints.starts, after)
     console.go(lambda recording: recording.go_on(Several((debuggee.breakpoints, goal))))
 
 
