@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -160,7 +159,7 @@ class Program:
                 return lines
         similar = [(_common_end(_parts(name), wanted.parts), name) for name in self.sources]
         most = max(similar, default=(0, ""))
-        if not most[0] or sum(one == most[0] for one, _ in similar) > 1 or os.path.exists(self.beside(most[1])):
+        if not most[0] or sum(one == most[0] for one, _ in similar) > 1 or _is_file(self.beside(most[1])):
             return None
         self.opened[most[1]] = wanted
         return self.sources[most[1]]
@@ -171,7 +170,7 @@ class Program:
         """
         path = Path(name)
         for one in (self.folder / path, self.opened.get(name), self.folder / path.name):
-            if one is not None and os.path.isfile(one):
+            if one is not None and _is_file(one):
                 return one
         return self.folder / path
 
@@ -186,6 +185,14 @@ class Program:
         if not isinstance(found, np.ndarray):
             raise SpecError(f"`@{name}` is not a single array")
         return cast(Array, found)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a file exists: `.file` may name any path, also one that is too long."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from analyses._flow import immediate_postdominators, reverse_postorder
+from ptx_lsp.analyses._flow import immediate_postdominators, reverse_postorder
 from ptx_lsp.debug.groups import Frame, Group, frames, frames_of, returns
 from ptx_lsp.executor.decoding.call_stack import routines_of
 from ptx_lsp.executor.machine.control import Block, successors

@@ -72,7 +72,11 @@ class Copier:
         return Snapshot(pickled, buffers, tuple(memory))
 
     def restore(self, copied: Snapshot) -> object:
-        """The object; memory is as it was then."""
+        """The object; memory is as it was then, and zero where there was none."""
+        known = {id(data) for data, _ in copied.memory}
+        for data in self._memory():
+            if id(data) not in known:
+                data[:] = 0
         for data, pages in copied.memory:
             for number, page in enumerate(pages):
                 data[number * _PAGE : number * _PAGE + len(page)] = np.frombuffer(page, np.uint8)

@@ -232,17 +232,19 @@ def test_calls_have_frames(tmp_path: Path) -> None:
         assert [name for name, _ in stack(stop)] == ["again"] * 4 + ["calls"]
 
 
-def test_breakpoints_in_the_source(tmp_path: Path) -> None:
-    path = kernels.written(tmp_path, kernels.LOOP)
+@pytest.mark.parametrize("name", ["loop.cu", "loop.py", "loop.rs", "loop.jl"])
+def test_breakpoints_in_the_source(tmp_path: Path, name: str) -> None:
+    path = kernels.written(tmp_path, kernels.LOOP.replace("loop.cu", name))
+    (tmp_path / name).write_text('asm volatile("add.u32 %0, %0, 1;" : "+r"(x));\n' * 9)
     with connected() as client:
         client.body("initialize", adapterID="ptx")
         client.body("launch", program=str(path), show="source")
-        (answer,) = client.breakpoints(tmp_path / "loop.cu", {"line": 6})
+        (answer,) = client.breakpoints(tmp_path / name, {"line": 6})
         assert (answer["verified"], answer["line"]) == (True, 6)
         client.body("configurationDone")
         stop = client.event("stopped")
         frame = client.frame(stop["threadId"])
-        assert (frame["line"], frame["source"]) == (6, {"name": "loop.cu", "path": str(tmp_path / "loop.cu")})
+        assert (frame["line"], frame["source"]) == (6, {"name": name, "path": str(tmp_path / name)})
         stop = client.go("stepBack", stop["threadId"])
         assert client.line(stop) == 5
 

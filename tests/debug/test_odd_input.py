@@ -115,3 +115,46 @@ def test_a_port_that_is_none() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("ptx-dap: error: cannot listen on 127.0.0.1:99999: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+@pytest.mark.parametrize("command", ["setBreakpoints", "breakpointLocations", "source"])
+def test_paths_that_are_none(tmp_path: Path, command: str, path: str) -> None:
+    written = kernels.written(tmp_path, kernels.SHARED)
+    with connected() as client:
+        client.start(written, stopOnEntry=True)
+        found = client.refused(command, source={"path": path}, breakpoints=[{"line": 1}], line=1)
+        assert found.startswith(f"cannot read `{path}`: ")
+
+
+def test_a_source_whose_path_is_too_long(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.LOOP.replace("loop.cu", "x" * 5000))
+    with connected() as client:
+        stop = client.start(path, [kernels.COUNT], show="source")
+        assert client.line(stop) == 4
+        (found,) = client.breakpoints(tmp_path / "loop.cu", {"line": 4})
+        assert not found["verified"]
+
+
+def test_a_large_message() -> None:
+    body = b'{"text": "' + b"x" * (1 << 24) + b'"}'
+    sent = b"Content-Length: %d\r\n\r\n" % len(body) + body + b"Content-Length: 2\r\n\r\n{}"
+    reads: list[int] = []
+
+    def read(most: int) -> bytes:
+        reads.append(most)
+        at = sum(reads[:-1])
+        return sent[at : at + most]
+
+    channel = Channel(read, lambda data: None)
+    found = channel.receive()
+    assert found is not None and len(str(found["text"])) == 1 << 24
+    assert channel.receive() == {}
+
+
+def test_a_header_without_end() -> None:
+    reads: list[int] = []
+    channel = Channel(lambda most: (reads.append(most), b"x" * most)[1], lambda data: None)
+    with pytest.raises(ProtocolError):
+        channel.receive()
+    assert sum(reads) <= 1 << 18

@@ -40,8 +40,8 @@ def checked_path(text: str) -> str:
 
 
 def path_of(made: Program, source: Arguments) -> str:
-    """The path of the file that a client means. Raises RequestError if it cannot be a path. Neovim has a text that it asked for in a buffer whose name
-    ends with its path.
+    """The path of the file that a client means. Neovim has a text that it asked for in a buffer whose name
+    ends with its path. Raises RequestError if it cannot be a path.
     """
     path, number = checked_path(source.text("path")), source.number("sourceReference")
     for at, one in enumerate(made.held, 1):

@@ -239,7 +239,11 @@ class PreparedLaunch:
         self.saved = [(data, data.copy()) for data in self.written()]
 
     def restore(self) -> None:
-        """Puts the saved contents back."""
+        """Puts the saved contents back. Memory that did not exist, as that of the heap, is zero."""
+        known = {id(data) for data, _ in self.saved}
+        for data in self.written():
+            if id(data) not in known:
+                data[:] = 0
         for data, before in self.saved:
             data[:] = before
         self._memory.reset_heap()
