@@ -3,7 +3,7 @@
 1. The reconvergence point of two groups is the first block that the paths of both certainly lead to: their
    nearest common post-dominator. Blocks at which functions go on after a call count as ahead of the call.
 2. Groups are scheduled by the ranks of their blocks (`decoding/flow.py`). A block of a lower rank than those
-   where they stand is no such point: the first group there goes on, as at the head of a loop.
+   where they stand does not count: the first group there goes on, as at the head of a loop.
 3. Groups that exit in different places have none.
 """
 
