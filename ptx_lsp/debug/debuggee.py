@@ -69,6 +69,9 @@ class Debuggee:
         made = program or self.loaded
         recording = Recording(lambda observer: made.prepared(observer, self.from_kernel), made.settings.seed)
         self.program, self.recording = made, recording
+        shape = recording.launch.shape
+        if self.focus.block >= shape.blocks or self.focus.thread >= shape.threads:
+            self.focus = Lane(0, 0)
         self.breakpoints.starts = starts_of(recording.launch.blocks, made.by_line)
         steps = (step for block in recording.launch.blocks for step in block.steps)
         self.breakpoints.is_written = any(map(is_breakpoint, steps))

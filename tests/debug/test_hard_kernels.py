@@ -266,6 +266,17 @@ def test_back_from_the_end(tmp_path: Path, text: str) -> None:
             assert client.go("next")["event"] == "terminated"
 
 
+def test_back_from_the_end_of_a_smaller_launch(tmp_path: Path) -> None:
+    path = kernels.written(tmp_path, kernels.SHARED)
+    with connected() as client:
+        client.start(path, stopOnEntry=True)
+        client.body("ptx/focus", thread=[40, 0, 0])
+        path.write_text(kernels.DIVERGENT)
+        client.body("restart", arguments={"program": str(path)})
+        assert client.event("terminated")
+        assert client.go("stepBack")["reason"] == "step"
+
+
 def _stepped(client: Client, stop: Object, count: int, names: tuple[str, ...]) -> None:
     """Steps so often, and back: both ways the values are the same."""
     seen: list[tuple[Json, ...]] = []
