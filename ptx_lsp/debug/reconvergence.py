@@ -31,23 +31,23 @@ class Reconvergence(NamedTuple):
 
 
 class ReconvergencePoints:
-    """The reconvergence points of a kernel."""
+    """The reconvergence points of groups at a stop."""
 
     def __init__(self, blocks: tuple[Block, ...]) -> None:
         self._blocks = blocks
+        self._ahead_of: dict[int, dict[int, int]] = {}
 
     def of(self, group: Group, others: Iterable[Group]) -> list[Reconvergence]:
         """Where a group meets others of its warp, the nearest point first."""
-        calls = returns(group)
-        ahead = self._ahead(group, calls)
+        ahead = self._ahead(group)
         met: dict[int, list[int]] = {}
         for other in others:
-            shared = ahead.keys() & self._ahead(other, returns(other)).keys()
+            theirs = self._ahead(other)
             least = max(self._rank(group), self._rank(other))
-            block = next((one for one in ahead if one in shared and self._blocks[one].rank >= least), None)
+            block = next((one for one in ahead if one in theirs and self._blocks[one].rank >= least), None)
             if block is not None:
                 met.setdefault(block, []).extend(other.lanes)
-        count = len(frames(group, self._blocks))
+        calls, count = returns(group), len(frames(group, self._blocks))
         found: list[Reconvergence] = []
         for block, depth in ahead.items():
             if block in met:
@@ -56,11 +56,14 @@ class ReconvergencePoints:
                 found.append(Reconvergence(there[0], level, tuple(sorted(met[block]))))
         return found
 
-    def _ahead(self, group: Group, calls: list[int]) -> dict[int, int]:
+    def _ahead(self, group: Group) -> dict[int, int]:
         """The blocks at whose beginning a group stands or certainly comes to, in order, each with how many
-        functions it leaves before. `calls` are those at which they go on, the innermost first.
+        functions it leaves before.
         """
-        found: dict[int, int] = {}
+        if group.number in self._ahead_of:
+            return self._ahead_of[group.number]
+        found = self._ahead_of[group.number] = {}
+        calls = returns(group)
         block = self._block_of[id(group.step)]
         if self._blocks[block].steps[0] is not group.step:
             block = self._next[block]

@@ -44,7 +44,7 @@ def stack_trace(session: Session, given: Arguments) -> Json:
     if not view.groups and given.number("threadId") == 1:
         return {"stackFrames": [], "totalFrames": 0}
     group = chosen(session, given)
-    calls, points = session.stopped.frames(group), session.stopped.reconvergence(group)
+    calls, points = view.frames(group), view.reconvergence(group)
     places: list[_Place] = []
     for level, call in enumerate(calls):
         places += [(call, call, None), *((one.frame, call, one) for one in points if one.level == level)]
