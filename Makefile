@@ -12,7 +12,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              $(wildcard ptx_lsp/*/native/*) $(wildcard ptx_lsp/analyses/native/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types unit editors test-vscode grammar bench docs dist pictures record-gpu clean
+.PHONY: help setup demo test test-fast lint types unit test-long editors test-vscode grammar bench docs dist pictures record-gpu clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -50,6 +50,9 @@ types: setup ## check types
 
 unit: setup ## run all tests in Python
 	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress --junitxml build/tests.xml
+
+test-long: setup ## run all tests in Python, with the many examples of random tests
+	PTX_LSP_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress
 
 editors: ## install Emacs, Vim and tmux for their tests (Debian and Ubuntu, as root)
 	@sh tests/server/editors/install.sh

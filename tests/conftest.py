@@ -7,8 +7,12 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# how long an example takes depends on what else the machine does
-settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+from tests.strength import LONG
+
+# how long an example takes depends on what else the machine does; each run tries the same examples
+settings.register_profile(
+    "ours", deadline=None, derandomize=not LONG, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("ours")
 
 

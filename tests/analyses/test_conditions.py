@@ -10,6 +10,7 @@ import pytest
 from ptx_lsp.analyses.divergence.lane_predicates import lane_predicates
 from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.model.module import Module
+from tests.strength import seeds
 
 THREADS = 1024
 WARP = 32
@@ -59,7 +60,7 @@ def _program(chance: random.Random) -> tuple[str, list[bool]]:
     return _HEAD + "\n".join(lines) + "\n}\n", [not one for one in found]
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", seeds(100, 400))
 def test_conditions_are_true(seed: int) -> None:
     text, found = _program(random.Random(seed))
     function = next(iter(Module.parse(text).functions))

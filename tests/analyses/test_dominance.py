@@ -12,6 +12,7 @@ import pytest
 from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
 from ptx_lsp.analyses.control_flow.dominance import Dominance, dominance
 from ptx_lsp.model.module import Module
+from tests.strength import seeds
 
 
 class Graph(Protocol):
@@ -72,7 +73,7 @@ def immediate(graph: Graph, root: int, count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", seeds(50, 200))
 def test_dominators(seed: int) -> None:
     random = Random(seed)
     (function,) = Module.parse(function_text(random, random.randrange(2, 25))).functions

@@ -13,6 +13,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register
 from tests.analyses.random_functions import function_text
+from tests.strength import seeds
 
 _LONGEST = 200
 
@@ -64,7 +65,7 @@ class Run:
         self.read.append((step.number, register, register in self.written))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", seeds(40, 200))
 def test_what_runs_unwritten_is_reported(seed: int) -> None:
     random = Random(seed)
     (function,) = Module.parse(function_text(random)).functions

@@ -11,6 +11,7 @@ from ptx_lsp.analyses.dataflow.known_bits import known_bits
 from ptx_lsp.executor import launch
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax import nodes
+from tests.strength import seeds
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
 BINARY = ("and.b32", "or.b32", "xor.b32", "add.u32", "add.s32")
@@ -70,7 +71,7 @@ def kernel(body: str) -> str:
 """
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(20, 60))
 def test_against_the_executor(seed: int) -> None:
     random = Random(seed)
     text = kernel(generated(random))

@@ -16,6 +16,7 @@ from ptx_lsp.model.symbols import Register
 from ptx_lsp.text import Edit
 from tests.analyses.random_functions import function_text
 from tests.oracle.corpus import files
+from tests.strength import seeds
 
 Sets = list[set[int]]
 
@@ -91,7 +92,7 @@ def test_real_files(path: Path) -> None:
             assert_as_defined(function)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(25, 100))
 def test_random_functions(seed: int) -> None:
     (function,) = Module.parse(function_text(Random(seed))).functions
     assert_as_defined(function)

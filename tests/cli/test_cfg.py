@@ -12,6 +12,7 @@ import pytest
 from ptx_lsp.ide.panels import layered_layout as drawing
 from ptx_lsp.ide.panels.layered_layout import Layout, TooLargeError, layered_layout
 from tests.cli.conftest import HEADER, Lint
+from tests.strength import seeds
 
 SVG = "{http://www.w3.org/2000/svg}"
 LOOP = f"""{HEADER}.visible .entry k()
@@ -135,7 +136,7 @@ def test_too_large_to_draw(lint: Lint, file: Path, monkeypatch: pytest.MonkeyPat
     assert lint("--cfg", "k", file).status == 0
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(8, 25))
 def test_boxes_do_not_overlap_and_edges_meet_them(seed: int) -> None:
     chance = random.Random(seed)
     count = chance.randint(1, 30)

@@ -19,6 +19,7 @@ from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.results.reporter import Reporter, Run, find
 from ptx_lsp.lint.results.style import printable
 from tests.cli.conftest import BAD, HEADER, Lint
+from tests.strength import number
 
 HOSTILE = (
     "![i](http://e.example/x.png) [a](//b) @somebody #12 http://e.example www.e.example <img src=x> "
@@ -56,7 +57,7 @@ def bare(text: str) -> str:
 
 @given(hostile_text)
 @example("__https://a.b__")
-@settings(max_examples=400)
+@settings(max_examples=number(80, 400))
 def test_text_stands_for_itself(text: str) -> None:
     for written in (prose, code):
         [_, heads, rule, row] = table(("head",), [(f"x {written(text)} x",)])

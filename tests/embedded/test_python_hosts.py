@@ -16,6 +16,7 @@ from tests.embedded.reading import (
     operands_of,
     read,
 )
+from tests.strength import seeds
 
 TRITON = '''import triton.language as tl
 def f(x, y):
@@ -295,7 +296,7 @@ EVERYTHING = (
 )
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(8, 30))
 def test_blocks_after_random_edits_are_those_of_a_fresh_start(seed: int) -> None:
     rng = random.Random(seed)
     text = EVERYTHING.encode()

@@ -13,6 +13,7 @@ from ptx_lsp.embedded.mapped_text import MappedText
 from ptx_lsp.embedded.python_literals import LiteralKind, encoder
 from ptx_lsp.embedded.python_strings import PythonStrings
 from tests.embedded.reading import read
+from tests.strength import seeds
 
 CHARACTERS = "ab0 %${}\\'\"\n\t\r\x00\x7fé€😀;|"
 QUOTES = ("'", '"', "'''", '"""')
@@ -65,7 +66,7 @@ def _literal(text: str, quotes: str, rng: random.Random) -> str:
     return quotes + "".join(written) + quotes
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", seeds(40, 200))
 def test_a_random_literal_has_the_value_that_python_gives_it(seed: int) -> None:
     rng = random.Random(seed)
     parts = [
@@ -78,7 +79,7 @@ def test_a_random_literal_has_the_value_that_python_gives_it(seed: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*invalid escape")
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(25, 100))
 def test_arbitrary_bytes_between_quotes_are_read_as_python_reads_them(seed: int) -> None:
     rng = random.Random(seed)
     inside = "".join(rng.choices("\\xnuN{}07af'\"\n\r q", k=rng.randrange(1, 14)))
@@ -211,7 +212,7 @@ def test_names_that_refer_to_each_other_end() -> None:
     assert value('f"{a}{b}"', before) is not None
 
 
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", seeds(12, 50))
 def test_broken_source_is_read_without_an_exception(seed: int) -> None:
     rng = random.Random(seed)
     data = bytearray(

@@ -14,6 +14,7 @@ from ptx_lsp.text import Span
 from tests.ide.cursor import at_cursor, edited
 from tests.oracle import corpus
 from tests.properties.test_damaged import DAMAGES
+from tests.strength import seeds
 
 FILES = [*corpus.files(), *corpus.external()]
 
@@ -170,7 +171,7 @@ def test_files_keep_their_tokens(path: Path) -> None:
     check_properties(path.read_text())
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(8, 30))
 def test_damaged_files_keep_their_tokens(seed: int) -> None:
     chance = random.Random(seed)
     small = [path for path in corpus.files() if path.stat().st_size < 20_000]
@@ -184,7 +185,7 @@ def test_damaged_files_keep_their_tokens(seed: int) -> None:
 INSERTED = ("/* c */", " /**/ ", "/* m\n l */", " /* \u00fc\u4e2d */", "// d\n", "\n", "\n\n\n", " \t", "  ")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(6, 20))
 def test_comments_and_blanks_anywhere(seed: int) -> None:
     chance = random.Random(seed)
     small = [path.read_text() for path in corpus.files() if path.stat().st_size < 4_000]

@@ -31,6 +31,7 @@ from ptx_lsp.text import Edit, Source, Span
 from tests.oracle import corpus
 from tests.properties.test_damaged import DAMAGES
 from tests.properties.test_edits import TOKENS
+from tests.strength import seeds
 
 TEXTS = [text for path in corpus.files() if len(text := path.read_text()) < 12_000]
 
@@ -85,7 +86,7 @@ WHOLE: dict[str, Callable[[Module], object]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(6, 25))
 def test_damaged_files(seed: int) -> None:
     chance = random.Random(seed)
     lines = chance.choice(TEXTS).split("\n")
@@ -101,7 +102,7 @@ def test_damaged_files(seed: int) -> None:
             feature(module, offset)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4, 12))
 def test_text_cut_off_while_typing(seed: int) -> None:
     chance = random.Random(seed)
     text = chance.choice(TEXTS)
@@ -113,7 +114,7 @@ def test_text_cut_off_while_typing(seed: int) -> None:
             feature(module, at)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(8, 30))
 def test_any_bytes(seed: int) -> None:
     chance = random.Random(seed)
     parts = [chance.choice((*TOKENS, chance.randbytes(3), b".entry k() {", b"}")) for _ in range(60)]
@@ -126,7 +127,7 @@ def test_any_bytes(seed: int) -> None:
             feature(module, offset)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(6, 25))
 def test_edited_is_as_read_anew(seed: int) -> None:
     chance = random.Random(seed)
     document = Document.parse(Source.of(chance.choice(TEXTS)))

@@ -14,6 +14,7 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
+from tests.strength import seeds
 
 TEXT = """.version 8.5
 .target sm_90
@@ -32,7 +33,7 @@ TEXT = """.version 8.5
 PIECES = ["%r1", "%r2, ", " ", "\n", "ret;", "last", "}", "{", ".reg .b32 %q;", "helper", "// x\n", ";", "1"]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(8, 40))
 def test_after_edits_it_is_as_read_anew(seed: int) -> None:
     chance = random.Random(seed)
     module = Module.parse(TEXT)

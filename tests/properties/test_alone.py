@@ -12,6 +12,7 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 from tests.properties.offsets import items
 from tests.properties.test_edits import TOKENS
+from tests.strength import seeds
 
 _FUNCTION = """\
 .func f%d(.param .b32 a)
@@ -33,7 +34,7 @@ def _text(functions: int) -> bytes:
     return (_HEADER + "".join(bodies)).encode()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(10, 60))
 def test_edited_functions_are_as_read_anew(seed: int) -> None:
     chance = random.Random(seed)
     document = Document.parse(Source(_text(8)))
@@ -51,7 +52,7 @@ def test_edited_functions_are_as_read_anew(seed: int) -> None:
         assert linting.diagnostics == LintSession(Module(fresh)).diagnostics
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(8, 40))
 def test_statements_edited_without_a_tree_are_as_read_anew(seed: int) -> None:
     """Mostly edits between the functions, or across the ends of some."""
     chance = random.Random(seed)

@@ -14,6 +14,7 @@ from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 from tests.oracle import corpus
 from tests.properties.offsets import items
+from tests.strength import number
 
 HEADER = b".version 9.5\n.target sm_90\n.address_size 64\n"
 TOKENS = [
@@ -69,7 +70,7 @@ def _edit(data: bytes, what: str, at: int, length: int, new: bytes) -> Edit:
 
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-_MANY = settings(max_examples=250, deadline=None, suppress_health_check=_SLOW)
+_MANY = settings(max_examples=number(60, 250), deadline=None, suppress_health_check=_SLOW)
 
 
 @_MANY

@@ -4,7 +4,6 @@ findings and tokens equal those of a fresh start.
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 
@@ -21,6 +20,7 @@ from ptx_lsp.ide.inline.tokens import BlockTokens
 from ptx_lsp.lint.configuration.selection import chosen
 from ptx_lsp.lint.inline.block_linter import BlockLinter
 from ptx_lsp.text import Edit, Source
+from tests.strength import seeds
 
 CUDA = r"""#include <cstdint>
 // asm("in a comment");
@@ -85,10 +85,9 @@ INSERTED = (
     "#if 0\n", "#endif\n",
 )  # fmt: skip
 RULES = chosen(())
-SEEDS = int(os.environ.get("HOST_EDITS", "12"))
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(3, 12))
 @pytest.mark.parametrize("name", TEXTS)
 def test_edits_equal_a_fresh_start(name: str, seed: int) -> None:
     chance = random.Random(f"{name} {seed}")

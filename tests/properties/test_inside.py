@@ -17,6 +17,7 @@ from ptx_lsp.text import Edit, Source
 from tests.properties.analysis_results import analysis_results
 from tests.properties.offsets import items
 from tests.properties.test_edits import TOKENS
+from tests.strength import seeds
 
 _CALLS = b"""\
 .version 8.5
@@ -167,13 +168,13 @@ def _check(text: bytes, chance: random.Random, edits: int, *, is_sound: bool) ->
             assert [name for name in known if known[name] != wanted[name]] == []
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(5, 16))
 def test_edited_kernel_is_as_read_anew(seed: int) -> None:
     chance = random.Random(seed)
     lines = chance.choice([100, 200, 400])
     _check(_kernel(lines), chance, 8, is_sound=seed % 2 == 0)
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(6, 24))
 def test_edited_calls_and_tables_are_as_read_anew(seed: int) -> None:
     _check(_CALLS, random.Random(seed), 20, is_sound=seed % 3 > 0)

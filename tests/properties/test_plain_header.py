@@ -10,6 +10,7 @@ from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.plain_header import plain_header
 from ptx_lsp.text import Source
+from tests.strength import seeds
 
 PARTS = (
     ".version 8.0", ".version 7.8 ", "\t.version  6.3", ".version 8", ".version 8.", ".version 8.0.1",
@@ -58,7 +59,7 @@ def test_a_line(part: str) -> None:
     _check(f"{part}\r\n")
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(6, 20))
 def test_lines(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(100):

@@ -20,6 +20,7 @@ from ptx_lsp.syntax.reading import read_items
 from ptx_lsp.text import Source
 from tests.oracle import corpus
 from tests.properties.test_edits import TOKENS
+from tests.strength import seeds
 
 _FUNCTION = b"""
 .visible .func (.param .b32 r) f(.param .b64 .ptr .global .align 4 a, .param .align 8 .b8 b[16])
@@ -117,7 +118,7 @@ def test_files_are_read_as_their_trees_are() -> None:
     assert sum(_check_functions(text) > 0 for text in texts) > 0.6 * len(texts)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(10, 40))
 def test_changed_files_are_read_as_their_trees_are(seed: int) -> None:
     chance = random.Random(seed)
     texts = sample_texts()

@@ -38,12 +38,12 @@ STARTS_ANOTHER = "sh -c 'echo $$ > {pid}; exec sleep 60' & echo begun; wait"
 
 
 def is_running(pid_file: Path) -> bool:
-    for _ in range(200):
+    for _ in range(3000):
         if pid_file.exists() and pid_file.read_text().strip():
             break
         time.sleep(0.02)
     pid = int(pid_file.read_text())
-    for _ in range(200):  # the end of a killed process may take a moment
+    for _ in range(3000):  # the end of a killed process may take a moment
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
@@ -57,7 +57,10 @@ def is_running(pid_file: Path) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    outcome = run(STARTS_ANOTHER.format(pid=pid), 1, Stop(), reads_output=True)
+    for limit_s in (1, 8, 64):
+        outcome = run(STARTS_ANOTHER.format(pid=pid), limit_s, Stop(), reads_output=True)
+        if outcome.output:
+            break  # a busy machine may not have begun by the limit
     assert outcome == Outcome(None, "begun\n")
     assert not is_running(pid)
 
@@ -78,7 +81,7 @@ def test_a_command_can_be_stopped(tmp_path: Path) -> None:
     while not pid.exists():
         time.sleep(0.01)
     stop.set()
-    thread.join(30)
+    thread.join(120)
     assert failed == [True]
     assert not is_running(pid)
 

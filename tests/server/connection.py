@@ -48,7 +48,7 @@ class Connection:
         options: Json = None,
         folders: Sequence[Path] = (),
         settings: Json = None,
-        patience: float = 60,
+        patience: float = 120,
         command: Sequence[str] = COMMAND,
     ) -> None:
         self.patience = patience

@@ -12,7 +12,7 @@ from ptx_lsp.server.server import Server
 from tests.server.connection import Json, at
 from tests.server.test_sync import URI, WRONG
 
-_PATIENCE = 30
+_PATIENCE = 120
 
 
 def snapshots() -> int:

@@ -13,6 +13,7 @@ from ptx_lsp.analyses._flow import DependenceGraph, Operands, machine_blocks
 from ptx_lsp.analyses.dataflow.definitions import NEVER, SEVERAL
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from tests.analyses.registers.random_code import Code, Operation
+from tests.strength import seeds
 
 _FLAG_CYCLES, _TRIES = 6, 8
 _TURN = 100
@@ -269,7 +270,7 @@ def _check(
         assert least <= operands.reordered(graph, additional, is_counted, one) <= most
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(20, 60))
 def test_scheduling(seed: int) -> None:
     choice = Random(seed)
     code = Code(choice, choice.choice((0, 1, 5, 30, 90)))
@@ -279,7 +280,7 @@ def test_scheduling(seed: int) -> None:
     _check(choice, operations, code.live_out, operands)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(10, 30))
 def test_unrolled_loops(seed: int) -> None:
     choice = Random(seed)
     code = Code(choice, choice.choice((0, 1, 5, 20)))
@@ -290,7 +291,7 @@ def test_unrolled_loops(seed: int) -> None:
     _check(choice, _unrolled(operations, factor, is_jump), code.live_out, unrolled)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(20, 60))
 def test_blocks(seed: int) -> None:
     choice = Random(seed)
     code = Code(choice, 12)

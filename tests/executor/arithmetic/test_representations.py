@@ -13,9 +13,10 @@ import pytest
 from ptx_lsp.isa.types import TYPES
 from tests.executor.arithmetic.representations import Results, by_constant, by_shape
 from tests.executor.conformance.lines import FOLDER, Line, lines
+from tests.strength import number
 
 FILES = sorted(FOLDER.glob("*.txt"))
-_ROWS = 6
+_ROWS = number(2, 6)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

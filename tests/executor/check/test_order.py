@@ -13,6 +13,7 @@ from ptx_lsp.executor.check.races.knowledge import WRITE
 from ptx_lsp.executor.machine.launch_config import LaunchConfig
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 from ptx_lsp.executor.machine.wave import Wave
+from tests.strength import seeds
 
 BLOCKS, LANES = 3, 64
 THREADS = BLOCKS * LANES
@@ -91,7 +92,7 @@ def mask(threads: list[int]) -> Bools:
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(6, 20))
 def test_vector_clocks(seed: int) -> None:
     random = Random(seed)
     shape = LaunchConfig((BLOCKS, 1, 1), (LANES, 1, 1), 0, 0, 0)
