@@ -279,7 +279,7 @@ def test_two_runs_at_once_and_one_interrupted(folder: Path) -> None:
     ]
     time.sleep(0.4)
     running[0].kill()
-    outs = [process.communicate()[0] for process in running[1:]]
+    outs = [process.communicate(timeout=300)[0] for process in running[1:]]
     running[0].communicate()
     assert outs[0] == outs[1] != b""
     kept = Cache(folder)

@@ -89,10 +89,10 @@ def test_no_instruction_fails(opcode: str) -> None:
     for entry in entries(opcode):
         example = entry.example.split(";", 1)[0].split()
         words = [word for word in example if word.partition(".")[0] == opcode]
-        start = time.monotonic()
+        start = time.process_time()
         found = preview_instruction(words[0] if words else entry.name)
         assert found.rows or found.note
-        assert time.monotonic() - start < 30
+        assert time.process_time() - start < 30
 
 
 def kernel(comment: str, **budget: float) -> KernelPreview:

@@ -86,7 +86,10 @@ def _pytest(folder: Path, *options: str, tests: str = TESTS, typed: str = "") ->
     """The output of a pytest that runs some tests; `typed` is its standard input."""
     (folder / "test_kernels.py").write_text(tests)
     (folder / "add.ptx").write_text(ADD)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    environment = {
+        **os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # to import them takes seconds
+    }
     command = [sys.executable, "-m", "pytest", "-p", "ptx_lsp.pytest_plugin", "-q", "-p", "no:cacheprovider"]
     return subprocess.run(
         [*command, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False,

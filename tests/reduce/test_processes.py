@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands for a POSIX shell")
 
-STARTS_ANOTHER = "sh -c 'echo $$ > {pid}; exec sleep 60' & echo begun; wait"
+STARTS_ANOTHER = "sh -c 'echo $$ > {pid}; exec sleep 1000' & echo begun; wait"
 
 
 def is_running(pid_file: Path) -> bool:
@@ -76,7 +76,7 @@ def test_a_command_can_be_stopped(tmp_path: Path) -> None:
         except StoppedError:
             failed.append(True)
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
     while not pid.exists():
         time.sleep(0.01)
@@ -90,7 +90,7 @@ def test_a_stopped_command_does_not_begin() -> None:
     stop = Stop()
     stop.set()
     with pytest.raises(StoppedError):
-        run("sleep 60", None, stop)
+        run("sleep 1000", None, stop)
 
 
 def test_the_path_of_a_candidate(tmp_path: Path) -> None:
