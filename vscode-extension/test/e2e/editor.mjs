@@ -163,6 +163,8 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
       await ask('cursor', { line });
       await page.locator('.statusbar', { hasText: `Ln ${line},` }).waitFor();
     },
+    /** Places the cursor of a visible editor at a text. */
+    find: (text) => ask('find', { text }),
     /** Sets a breakpoint at a line of the file that is open. */
     breakpoint: (line) => ask('breakpoint', { line }),
     remote: (file) => `vscode-remote://${base}${file}`,
@@ -211,7 +213,7 @@ export async function until(attempt, explain = () => `never true: ${attempt}`) {
         return;
       }
     } catch (error) {
-      if (error.name !== 'TimeoutError' && !/detached|not attached/.test(error.message)) {
+      if (error.name !== 'TimeoutError' && !/detached|not attached|strict mode violation/.test(error.message)) {
         throw error;
       }
     }

@@ -47,11 +47,11 @@ for (const [name, { source, kernel }] of Object.entries(KERNELS)) {
 }
 
 test('the panel follows the cursor in the PTX and in the source', async () => {
-  await find('ld.param.b64');
-  await until(async () => (await inner().locator('#ptx .line.selected').textContent()).includes('ld.param.b64'));
+  await editor.find('ld.param.b64');
+  await until(async () => (await inner().locator('#ptx .line.selected').allTextContents()).join().includes('ld.param.b64'));
   await inner().locator('#source .line').nth(40).dblclick(); // opens the source beside the panel
-  await page.locator('.tab', { hasText: /^gen\.py$/ }).waitFor();
-  await find('line 42 of gen.py');
+  await page.locator('.view-line', { hasText: 'of gen.py' }).first().waitFor();
+  await editor.find('line 42 of gen.py\n');
   await until(async () => (await numbers('#source .line.selected')).join() === '42');
 });
 
@@ -102,18 +102,9 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
 async function open(name, kernel) {
   await editor.openFile(`${name}.ptx`);
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).waitFor();
-  await find(`${kernel}(`);
+  await editor.find(`${kernel}(`);
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
   await untilVisible(() => editor.command('PTX: Show Source, PTX and Machine Code'), inner().locator('#ptx .line').first());
-}
-
-/** Puts the cursor of the editor where a text is. */
-async function find(text) {
-  await editor.command('View: Focus First Editor Group');
-  await page.keyboard.press('Control+f');
-  await page.locator('.find-part textarea').fill(text);
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Escape');
 }
 
 function inner() {

@@ -21,6 +21,14 @@ const requests = {
   async cursor({ line }) {
     place(line);
   },
+  /** Shows the visible editor that has a text, with the cursor in the first line that has it. */
+  async find({ text }) {
+    const editor = vscode.window.visibleTextEditors.find(({ document }) => document.getText().includes(text));
+    const { document, viewColumn } = editor;
+    const { line } = document.positionAt(document.getText().indexOf(text));
+    await vscode.window.showTextDocument(document, { viewColumn });
+    place(line + 1);
+  },
   /** Sets a breakpoint at the line, counted from 1. */
   async breakpoint({ line }) {
     const editor = place(line);
