@@ -98,6 +98,10 @@ class GenerationalCache(Generic[_K, _T]):
                 self._current[key] = found
         return found
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._current and not self._previous
+
     def put(self, key: _K, value: _T) -> _T:
         self._current[key] = value
         return value

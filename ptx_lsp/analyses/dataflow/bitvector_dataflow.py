@@ -75,12 +75,15 @@ class LiveSets:
 
     def _pairs_of(self, blocks: Sequence[GenKill]) -> list[tuple[int, int]]:
         """The bits that each block generates, and those that it keeps."""
-        known = [self._pairs.get(one.key) for one in blocks]
-        fresh = [one for one, pair in zip(blocks, known, strict=True) if pair is None]
+        known = [] if self._pairs.is_empty else [self._pairs.get(one.key) for one in blocks]
+        fresh = [one for one, pair in zip(blocks, known, strict=True) if pair is None] if known else blocks
         gen = self.bits.masks([one.gen for one in fresh])
         kill = self.bits.masks([one.kill for one in fresh])
-        read = {one.key: (more, ~less) for one, more, less in zip(fresh, gen, kill, strict=True)}
+        pairs = [(more, ~less) for more, less in zip(gen, kill, strict=True)]
+        read = dict(zip([one.key for one in fresh], pairs, strict=True))
         self._pairs.update(read)
+        if not known:
+            return pairs
         return [pair or read[one.key] for one, pair in zip(blocks, known, strict=True)]
 
     def _solved(self, before: LiveSets | None) -> list[int]:

@@ -82,7 +82,7 @@ class Liveness:
         for number in reversed(self.cfg.blocks[block].instructions):
             step = self.instructions.info(number)
             yield step, live
-            self._step_back(block, step, live)
+            self.step_back(block, step.number, live)
 
     def live_at_end(self, block: int) -> LiveAtEnd:
         """The registers live at the end of a block, and those not yet defined in it, by the instruction
@@ -102,7 +102,7 @@ class Liveness:
         block = self.cfg.block_of[number]
         for step, live in self.backward(block):
             if step.number == number:
-                self._step_back(block, step, live)
+                self.step_back(block, step.number, live)
                 return frozenset(live)
         raise IndexError(number)
 
@@ -114,13 +114,18 @@ class Liveness:
                 return frozenset(live)
         raise IndexError(number)
 
-    def _step_back(self, block: int, step: InstructionInfo, live: set[int]) -> None:
-        _before(step, self.kills[step.number], live)
+    def step_back(self, block: int, number: int, live: set[int]) -> None:
+        """Changes the registers live after an instruction of `block` to those live before it."""
+        flow = self.instructions
+        live.difference_update(self.kills[number])
+        live.update(flow.uses[number])
+        if flow.guards[number] >= 0:
+            live.add(flow.guards[number])
         not_yet_defined = self.not_yet_defined[block]
         if len(not_yet_defined) > len(live):
-            live.difference_update([one for one in live if not_yet_defined.get(one, -1) >= step.number])
+            live.difference_update([one for one in live if not_yet_defined.get(one, -1) >= number])
         elif not_yet_defined:
-            live.difference_update([one for one, at in not_yet_defined.items() if at >= step.number])
+            live.difference_update([one for one, at in not_yet_defined.items() if at >= number])
 
 
 @incremental_fact
@@ -193,13 +198,6 @@ def _kills(defs: tuple[int, ...], partial_defs: tuple[int, ...]) -> Collection[i
     if len(defs) < 2 and not partial_defs:
         return defs
     return frozenset(defs).difference(partial_defs) or EMPTY
-
-
-def _before(step: InstructionInfo, kills: Collection[int], live: set[int]) -> None:
-    live.difference_update(kills)
-    live.update(step.uses)
-    if step.guard >= 0:
-        live.add(step.guard)
 
 
 def _not_yet_defined(function: Function, graph: Cfg, sets: LiveSets) -> list[dict[int, int]]:

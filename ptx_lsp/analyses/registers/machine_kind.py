@@ -4,7 +4,6 @@ virtual registers of its operands, and the most registers that it needs besides 
 
 from __future__ import annotations
 
-from enum import IntEnum
 from functools import lru_cache
 
 from ptx_lsp.isa.matching.shape import Shape
@@ -13,10 +12,6 @@ from ptx_lsp.static_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Final
 
-_COPIES: Final = {
-    "add.s64": "OFFSET", "add.u64": "OFFSET", "add.s32": "OFFSET", "add.u32": "OFFSET", "shl.b64": "SCALED",
-    "shr.u64": "HALF", "and.b64": "HALF", "cvt.rn.f16.f32": "PACKED", "cvt.rn.bf16.f32": "PACKED",
-}  # fmt: skip
 _MOST_OF_ATOMIC: Final = 3
 """See `atomic_expansion`."""
 _WIDTHS: Final = {"u8": 8, "s8": 8, "u16": 16, "s16": 16, "u32": 32, "s32": 32, "u64": 64, "s64": 64}
@@ -45,34 +40,47 @@ SLOW_PATH: Final = 8
 _INTEGER_NEGATION: Final = frozenset({"add", "sub"})
 
 
-class Coalescing(IntEnum):
-    """How the result of an instruction may share virtual registers."""
+class Coalescing:
+    """How the result of an instruction may share virtual registers: numbers, since an `Enum` is slow."""
 
-    NONE = 0
-    MOVED = 1
+    NONE: Final = 0
+    MOVED: Final = 1
     """A copy, a pack, an unpack, or a constant."""
-    PARAMETER = 2
+    PARAMETER: Final = 2
     """Read from the constant bank."""
-    GENERIC = 3
+    GENERIC: Final = 3
     """An address in the generic space."""
-    WIDENED = 4
-    NARROWED = 5
-    OFFSET = 6
+    WIDENED: Final = 4
+    NARROWED: Final = 5
+    OFFSET: Final = 6
     """A register and a constant, folded into addresses."""
-    SCALED = 7
+    SCALED: Final = 7
     """An index that is scaled when it is added to an address."""
-    MODIFIED = 8
+    MODIFIED: Final = 8
     """Negated, complemented or absolute, by an operand modifier of the instructions that read it."""
-    HALF = 9
+    HALF: Final = 9
     """The upper half, shifted down, or the half that a mask leaves."""
-    PACKED = 10
+    PACKED: Final = 10
     """Converted by the instruction that packs it."""
-    EXTENDED = 11
+    EXTENDED: Final = 11
     """Extended with its sign, by the load that it comes from."""
 
 
+_COPIES: Final = {
+    "add.s64": Coalescing.OFFSET,
+    "add.u64": Coalescing.OFFSET,
+    "add.s32": Coalescing.OFFSET,
+    "add.u32": Coalescing.OFFSET,
+    "shl.b64": Coalescing.SCALED,
+    "shr.u64": Coalescing.HALF,
+    "and.b64": Coalescing.HALF,
+    "cvt.rn.f16.f32": Coalescing.PACKED,
+    "cvt.rn.bf16.f32": Coalescing.PACKED,
+}
+
+
 @lru_cache(maxsize=1 << 15)
-def coalescing(shape: Shape) -> Coalescing:
+def coalescing(shape: Shape) -> int:
     """How the results of the instructions of a shape may share virtual registers."""
     match shape.opcode:
         case "mov":
@@ -84,7 +92,7 @@ def coalescing(shape: Shape) -> Coalescing:
         case "mul" if shape.spelling.startswith("mul.wide"):
             return Coalescing.SCALED
         case "cvt" | "add" | "and" | "shl" | "shr" if shape.spelling in _COPIES:
-            return Coalescing[_COPIES[shape.spelling]]
+            return _COPIES[shape.spelling]
         case "cvt":
             return _of_conversion(shape.spelling)
         case "neg" | "abs" | "not" if modifiable_by(shape.spelling):
@@ -93,7 +101,7 @@ def coalescing(shape: Shape) -> Coalescing:
             return Coalescing.NONE
 
 
-def _of_conversion(spelling: str) -> Coalescing:
+def _of_conversion(spelling: str) -> int:
     """How a conversion between integers may share virtual registers."""
     to, _, of = spelling.removeprefix("cvt.").partition(".")
     if to not in _WIDTHS or of not in _WIDTHS:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
 from ptx_lsp.analyses.dataflow.liveness import LiveAtEnd, Liveness, liveness
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.facts import GenerationalCache, Previous, fact, incremental_fact
 from ptx_lsp.isa.types import TYPES
 from ptx_lsp.model.function import Function
@@ -16,6 +17,9 @@ from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Final, TypeAlias
+
+_FLAGS: Final = 32
+_UNITS: Final = (1 << _FLAGS) - 1
 
 
 class Pressure:
@@ -46,7 +50,7 @@ class Pressure:
         step = flow.instructions[self.peak_instruction]
         before = self.liveness.before(step.number)
         after = self.liveness.after(step.number) | set(step.defs)
-        sizes = {one: _count((one,), flow.registers)[0] for one in before | after}
+        sizes = {one: _count((flow.registers[one],))[0] for one in before | after}
         larger = max(before, after, key=lambda live: sum(sizes[one] for one in live))
         ordered = sorted(larger, key=lambda one: (-sizes[one], one))
         return tuple(flow.registers[one] for one in ordered)
@@ -59,7 +63,7 @@ class Pressure:
             for step, after in live.backward(block):
                 if step.number in instructions:
                     kept = [one for one in after if one not in step.defs]
-                    found = max(found, _count(kept, registers)[0])
+                    found = max(found, _count([registers[one] for one in kept])[0])
         return found
 
 
@@ -67,14 +71,14 @@ class Pressure:
 def register_pressure(function: Function) -> Pressure:
     """The register pressure along `function`."""
     live = liveness(function)
-    flow = live.instructions
+    weights = _Weights(live.instructions)
     known, content = _memory(function), block_identities(function).blocks
-    units = [0] * len(flow.instructions)
+    units = [0] * len(live.instructions.kinds)
     predicates = 0
     for number in live.cfg.reverse_postorder:
         block = live.cfg.blocks[number]
         key = content[number], live.live_at_end(number)
-        found = known.get(key) or known.put(key, _of_block(live, number, flow.registers))
+        found = known.get(key) or known.put(key, _of_block(live, number, weights))
         units[block.first : block.end] = found.units
         predicates = max(predicates, found.predicates)
     return Pressure(live, tuple(units), predicates)
@@ -94,34 +98,48 @@ def _memory(_: Function, earlier: Previous[_Memory] | None) -> _Memory:
     return GenerationalCache(earlier.value if earlier else None)
 
 
-def _of_block(live: Liveness, block: int, registers: Sequence[Register]) -> _BlockPressure:
+class _Weights(dict[int, int]):
+    """The units of each register, and from bit `_FLAGS` on the number of predicates, found on demand."""
+
+    def __init__(self, flow: FunctionInstructions) -> None:
+        super().__init__()
+        self._flow = flow
+
+    def __missing__(self, index: int) -> int:
+        flow = self._flow
+        register = flow.register(index) if index in flow.used else flow.registers[index]
+        units, flags = _count((register,))
+        found = self[index] = units + (flags << _FLAGS)
+        return found
+
+
+def _of_block(live: Liveness, block: int, weights: _Weights) -> _BlockPressure:
+    flow = live.instructions
+    now = set(live.live_out[block])
+    total = most = sum([weights[one] for one in now])
     units: list[int] = []
-    after = total = flags = -1
-    predicates = 0
-    for step, now in live.backward(block):
-        if after < 0:
-            total, flags = _count(now, registers)
-        dead = [one for one in dict.fromkeys(step.defs) if one not in now]
-        more, more_flags = _count(dead, registers)
-        after = total + more
-        predicates = max(predicates, flags + more_flags)
-        kills = live.kills[step.number]
-        less, less_flags = _count([one for one in kills if one in now], registers)
-        reads = {*step.uses, step.guard} if step.guard >= 0 else set(step.uses)
-        new = [one for one in reads if one not in now or one in kills]
-        more, more_flags = _count(new, registers)
-        total += more - less
-        flags += more_flags - less_flags
-        units.append(max(after, total))
-        predicates = max(predicates, flags)
-    return _BlockPressure(units[::-1], predicates)
+    for number in reversed(live.cfg.blocks[block].instructions):
+        after = total
+        for one in dict.fromkeys(flow.defs[number]):
+            if one not in now:
+                after += weights[one]
+        kills, guard = live.kills[number], flow.guards[number]
+        for one in kills:
+            if one in now:
+                total -= weights[one]
+        for one in {*flow.uses[number], guard} if guard >= 0 else set(flow.uses[number]):
+            if one not in now or one in kills:
+                total += weights[one]
+        units.append(max(after & _UNITS, total & _UNITS))
+        most = max(most, after, total)  # the predicates decide
+        live.step_back(block, number, now)
+    return _BlockPressure(units[::-1], most >> _FLAGS if units else 0)
 
 
-def _count(live: Iterable[int], registers: Sequence[Register]) -> tuple[int, int]:
+def _count(registers: Iterable[Register]) -> tuple[int, int]:
     """The units of some registers, and how many of them are predicates."""
     units = flags = 0
-    for one in live:
-        register = registers[one]
+    for register in registers:
         if register.type == ".pred":
             flags += 1
         else:

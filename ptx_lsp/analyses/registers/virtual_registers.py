@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 _BANKED: Final = frozenset({"%ntid", "%nctaid"})
 _ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
+_ADDRESSED_IN_SHARED: Final = _ADDRESSED | {"cp"}
+"""`cp.async` has an offset for shared memory only."""
 _PACKING: Final = frozenset({"mov"})
 _WORD: Final = 32
 _LOWER: Final = 0xFFFFFFFF
@@ -140,10 +142,11 @@ class _Coalescing:
     def run(self) -> VirtualRegisters:
         """The virtual registers of a function of which nothing is known."""
         self.is_eliminated = bytearray(len(self.flow.uses))
-        self.values = [
-            words if number != NEVER else ()
-            for words, number in zip(self.allocated, self.only, strict=True)
-        ]
+        self.values = self.allocated.copy()
+        register = -1
+        for _ in range(self.only.count(NEVER)):
+            register = self.only.index(NEVER, register + 1)
+            self.values[register] = ()
         self.narrow(may_be_narrow(self.function, self.flow, self.allocated))
         self.find_values(self.find_candidates())
         return self.result({}, set())
@@ -155,6 +158,10 @@ class _Coalescing:
         gone = {graph.block_of[number] for number in changed} if changed else changed
         code = MachineCode(flow, self.values, self.allocated, self.is_eliminated, self.loads())
         identities = block_identities(function).blocks
+        if not known:
+            read = code.blocks([(block.first, block.end) for block in graph.blocks])
+            blocks = dict(zip(identities, read, strict=True))
+            return VirtualRegisters(code, self.definitions, blocks, self.dependents)
         is_known = [
             identity in known and block.number not in gone
             for block, identity in zip(graph.blocks, identities, strict=True)
@@ -217,7 +224,8 @@ class _Coalescing:
         """Finds the values of registers that may share, in order: the first of a cycle gets its own."""
         self.waiting = set(registers)
         for register in sorted(self.waiting):
-            self.value(register)
+            if register in self.waiting:
+                self.value(register)
 
     # -- after an edit --------------------------------------------------------------------------
 
@@ -433,8 +441,7 @@ class _Coalescing:
         flow = self.flow
         if len(flow.uses[number]) != 1 or literal(flow.body.instructions[number].operands[-1]) is None:
             return False
-        # `cp.async` has an offset for shared memory only
-        addressed = _ADDRESSED | {"cp"} if len(self.allocated[register]) == 1 else _ADDRESSED
+        addressed = _ADDRESSED_IN_SHARED if len(self.allocated[register]) == 1 else _ADDRESSED
         for use in self.readers.of(register):
             if flow.kinds[use].opcode not in addressed or self.is_used_outside_address(register, use):
                 return False
@@ -442,8 +449,8 @@ class _Coalescing:
 
     def is_used_outside_address(self, register: int, use: int) -> bool:
         """Whether the instruction `use` names `register` outside an address."""
-        return any(
-            register_of(self.flow, part) == register
-            for operand in self.flow.body.instructions[use].operands
-            for part in (operand.items if isinstance(operand, nodes.Vector) else (operand,))
-        )
+        for operand in self.flow.body.instructions[use].operands:
+            for part in operand.items if isinstance(operand, nodes.Vector) else (operand,):
+                if register_of(self.flow, part) == register:
+                    return True
+        return False

@@ -44,6 +44,15 @@ class InstructionWake:
         wakes_of_spelling.cache_clear()
         _of_features.cache_clear()
 
+    def is_satisfied(self, shape: Shape) -> bool:
+        """Whether a shape satisfies the condition."""
+        return (
+            (self.opcodes is None or shape.opcode in self.opcodes)
+            and (self.spelled is None or self.spelled(shape.spelling))
+            and (not self.features or self.features & shape.features != 0)
+            and (self.where is None or self.where(shape))
+        )
+
 
 WAKES: Final[list[InstructionWake]] = []
 """All conditions, by the numbers of their bits."""
@@ -53,10 +62,16 @@ def wakes_of(shape: Shape) -> int:
     """The mask of the conditions that a shape satisfies."""
     count = len(WAKES)
     if shape.wakes_known != count:
-        found = wakes_of_spelling(shape.spelling) & _of_features(shape.features)
-        for wake in WAKES:
-            if wake.where is not None and found & wake.bit and not wake.where(shape):
-                found ^= wake.bit
+        if shape.wakes_known:  # a module that was imported since has added some
+            found = shape.wakes
+            for wake in WAKES[shape.wakes_known :]:
+                if wake.is_satisfied(shape):
+                    found |= wake.bit
+        else:
+            found = wakes_of_spelling(shape.spelling) & _of_features(shape.features)
+            for wake in WAKES:
+                if wake.where is not None and found & wake.bit and not wake.where(shape):
+                    found ^= wake.bit
         shape.wakes = found
         shape.wakes_known = count
     return shape.wakes

@@ -18,12 +18,12 @@ The latencies approximate those of current GPUs, in cycles. Only their ratios ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from enum import IntEnum
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ptx_lsp.analyses._flow import DependenceGraph, Operands
 from ptx_lsp.analyses.instructions.constants import literal
+from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.named_tuple import NamedTuple
@@ -57,15 +57,15 @@ _CYCLES: Final = {
 _NEAR_SPACES: Final = {".shared": 45, ".const": 30, ".param": 30, ".local": 60}
 
 
-class MemoryEffect(IntEnum):
+class MemoryEffect:
     """How an instruction accesses memory; `DependenceGraph` knows the same numbers."""
 
-    NONE = 0
-    LOAD = 1
-    STORE = 2
+    NONE: Final = 0
+    LOAD: Final = 1
+    STORE: Final = 2
     """Also what both loads and stores."""
-    BARRIER = 3
-    END = 4
+    BARRIER: Final = 3
+    END: Final = 4
     """Ends a basic block of the machine code: nothing is moved across it."""
 
 
@@ -74,7 +74,7 @@ class SchedulingClass(NamedTuple):
 
     latency: int
     latency_without_operands: int
-    effect: MemoryEffect
+    effect: int
     space: int
     ends_block: bool
 
@@ -95,32 +95,38 @@ def scheduling_class(shape: Shape) -> SchedulingClass:
 
 def dependence_graph(flow: FunctionInstructions, operands: Operands) -> DependenceGraph:
     """The dependence graph of a straight-line region."""
-    numbers, kinds = operands.numbers, flow.kinds
-    classes = [scheduling_class(kinds[number].shape) for number in numbers]
-    cycles = [
-        one.latency if flow.uses[number] else one.latency_without_operands
-        for number, one in zip(numbers, classes, strict=True)
-    ]
-    is_ended = bool(classes) and classes[-1].ends_block
-    return DependenceGraph(
-        operands, cycles, _FLAG_CYCLES, _accesses(flow, numbers, classes), is_ended
-    )
+    numbers, uses = operands.numbers, flow.uses
+    kinds = list(map(flow.kinds.__getitem__, numbers))
+    known = {kind: scheduling_class(kind.shape) for kind in set(kinds)}
+    with_operands = {kind: one.latency for kind, one in known.items()}
+    cycles = list(map(with_operands.__getitem__, kinds))
+    without = {kind for kind, one in known.items() if one.latency_without_operands != one.latency}
+    if without:
+        for place, kind in enumerate(kinds):
+            if kind in without and not uses[numbers[place]]:
+                cycles[place] = known[kind].latency_without_operands
+    accesses = _accesses(flow, numbers, kinds, known)
+    is_ended = bool(kinds) and known[kinds[-1]].ends_block
+    return DependenceGraph(operands, cycles, _FLAG_CYCLES, accesses, is_ended)
 
 
 def _accesses(
-    flow: FunctionInstructions, numbers: Sequence[int], classes: Sequence[SchedulingClass]
+    flow: FunctionInstructions,
+    numbers: Sequence[int],
+    kinds: Sequence[InstructionKind],
+    known: Mapping[InstructionKind, SchedulingClass],
 ) -> list[tuple[int, int, int, int] | None]:
     """The memory access of each instruction (2): its effect, and numbers for its space, base and place."""
     bases: dict[str, int] = {"": 0}
     places: dict[tuple[str, int], int] = {}
-    found: list[tuple[int, int, int, int] | None] = []
-    for number, one in zip(numbers, classes, strict=True):
-        if not one.effect:
-            found.append(None)
-            continue
-        base, offset = _base_and_offset(flow.body.instructions[number])
-        place = places.setdefault((base, offset), len(places))
-        found.append((one.effect, one.space, bases.setdefault(base, len(bases)), place))
+    found: list[tuple[int, int, int, int] | None] = [None] * len(numbers)
+    accessing = {kind for kind, one in known.items() if one.effect}
+    for at, kind in enumerate(kinds):
+        if kind in accessing:
+            base, offset = _base_and_offset(flow.body.instructions[numbers[at]])
+            place = places.setdefault((base, offset), len(places))
+            one = known[kind]
+            found[at] = one.effect, one.space, bases.setdefault(base, len(bases)), place
     return found
 
 
@@ -141,7 +147,7 @@ def _space(spelling: str) -> str:
     return next((space for space in _SPACES if space in spelling), "")
 
 
-def _effect(opcode: str, spelling: str, space: str) -> MemoryEffect:
+def _effect(opcode: str, spelling: str, space: str) -> int:
     if ends_block(spelling):
         return MemoryEffect.END
     if opcode in _ORDERS or ".volatile" in spelling:

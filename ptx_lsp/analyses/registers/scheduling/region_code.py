@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SEQUENCES: Final = frozenset({"div", "rem", "sqrt", "rcp", "rsqrt", "mul", "mad"})
 _ATOMIC: Final = frozenset({"atom", "red"})
-_WITH_MORE: Final = _SEQUENCES | {"st"}
+_SPECIAL: Final = _SEQUENCES | _ATOMIC | {"st"}
 
 
 class PressureProfile(NamedTuple):
@@ -66,10 +66,14 @@ def additional_registers(
     """
     flow = left.code.flow
     kinds = flow.kinds
-    found = [
-        _additional(left, number) if kinds[number].opcode in _WITH_MORE else 0 for number in numbers
-    ]
-    atomics = [at for at, number in enumerate(numbers) if kinds[number].opcode in _ATOMIC]
+    found = [0] * len(numbers)
+    atomics: list[int] = []
+    for at, kind in enumerate(map(kinds.__getitem__, numbers)):
+        if kind.opcode in _SPECIAL:
+            if kind.opcode in _ATOMIC:
+                atomics.append(at)
+            else:
+                found[at] = _additional(left, numbers[at])
     if atomics:
         read = {register for number in numbers for register in flow.uses[number]}
         for at in atomics:

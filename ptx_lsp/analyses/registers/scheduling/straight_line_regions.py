@@ -78,17 +78,16 @@ class StraightLineRegions:
     def add(self, place: _Place) -> None:
         """Adds a region."""
         first, _, factor, behind = place
-        version, live = self._version, behind.bit_count()
+        version = self._version
         block = version.contents[first]
-        if factor == 1:
-            bound, results = block.pressure, block.results
-        else:
+        bound, results = block.pressure, block.results
+        if factor > 1:
             operands = _Source(version, place).operands(frozenset())
             more = sum(additional_registers(version.left, operands.numbers))
             bound = operands.used + 2 * operands.defined + more  # as if all were live at once
             results = operands.defined
         self._places.append(place)
-        self.bounds.append(live + bound)
+        self.bounds.append(behind.bit_count() + bound)
         self.results.append(results)
         self.parameters.append(version.held.get(first) or block.parameters)
 
@@ -161,14 +160,13 @@ def _places(function: Function) -> Iterator[_Place]:
         for loop in dominance(function).loops
         if _is_straight_line(graph, loop) and loop.header not in kept
     }
-    reached = graph.reached
+    reached, live_in = graph.reached, alive.sets.live_in
     done: set[int] = set()
-    for block in graph.blocks:
-        number = block.number
+    for number, block in enumerate(graph.blocks):
         if number in done or number not in reached:
             continue
-        loop = straight.get(number)
-        if loop is not None:
+        if number in straight:
+            loop = straight[number]
             last = graph.blocks[max(loop.blocks)]
             count, factor = _unrolling(function, left.code, block, last)
             if factor > 1:
@@ -180,7 +178,10 @@ def _places(function: Function) -> Iterator[_Place]:
                 ])
                 yield number, last.number, factor, behind
                 continue
-        yield number, number, 1, alive.bits_of_any(block.successors)
+        behind = 0
+        for target in block.successors:
+            behind |= live_in[target]
+        yield number, number, 1, behind
 
 
 def _unrolling(
