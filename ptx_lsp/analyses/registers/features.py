@@ -179,7 +179,10 @@ def _with_callees(function: Function) -> list[int]:
 @fact
 def _counts(function: Function) -> tuple[int, ...]:
     counts = [0] * len(GROUPS)
+    by_spelling: dict[str, int] = {}
     for shape, number in shape_counts(function).counts.items():
-        for place, weight in groups(shape.spelling):
+        by_spelling[shape.spelling] = by_spelling.get(shape.spelling, 0) + number
+    for spelling, number in by_spelling.items():
+        for place, weight in groups(spelling):
             counts[place] += weight * number
     return tuple(counts)

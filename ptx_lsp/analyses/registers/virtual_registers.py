@@ -26,6 +26,7 @@ place and may hold parts of several PTX registers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import compress
 
 from ptx_lsp.analyses._flow import MachineBlock
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
@@ -134,7 +135,6 @@ class _Coalescing:
         self.waiting: set[int] = set()
         """Registers that may share and have no value yet."""
         self.in_progress: set[int] = set()
-        self.depth = 0
         self.readers = readers(function)
         self.scaled = ScaledIndices(function, flow, defined, self.readers)
         self.dependents: dict[int, list[int]] | None = None
@@ -143,10 +143,9 @@ class _Coalescing:
         """The virtual registers of a function of which nothing is known."""
         self.is_eliminated = bytearray(len(self.flow.uses))
         self.values = self.allocated.copy()
-        register = -1
-        for _ in range(self.only.count(NEVER)):
-            register = self.only.index(NEVER, register + 1)
-            self.values[register] = ()
+        values = self.values
+        for register in compress(range(len(values)), map(NEVER.__eq__, self.only)):
+            values[register] = ()
         self.narrow(may_be_narrow(self.function, self.flow, self.allocated))
         self.find_values(self.find_candidates())
         return self.result({}, set())
@@ -179,15 +178,17 @@ class _Coalescing:
 
     def loads(self) -> dict[int, int]:
         """The instructions that load parameters, by their virtual registers."""
+        uses, defs, is_eliminated = self.flow.uses, self.flow.defs, self.is_eliminated
+        values, allocated = self.values, self.allocated
         return {
             word: number
             for shape, numbers in shape_index(self.function).items()
             if coalescing(shape) in (Coalescing.PARAMETER, Coalescing.MOVED) and self.may_share(shape)
             for number in numbers
-            if self.is_eliminated[number] and not self.flow.uses[number]
-            for register in self.flow.defs[number]
-            if self.values[register] is self.allocated[register]
-            for word in self.values[register]
+            if is_eliminated[number] and not uses[number]
+            for register in defs[number]
+            if values[register] is allocated[register]
+            for word in values[register]
         }
 
     def find_candidates(self) -> list[int]:
@@ -311,18 +312,17 @@ class _Coalescing:
         if register not in waiting:
             return self.values[register]
         found: tuple[int, ...] | None = None
-        if register not in in_progress and self.depth < _COPY_DEPTH:
+        number = self.only[register]
+        if register not in in_progress and len(in_progress) < _COPY_DEPTH:
             in_progress.add(register)  # a value that depends on itself gets its own register
-            self.depth += 1
-            found = self.coalesced(register, self.only[register])
-            self.depth -= 1
+            found = self.coalesced(register, number)
             in_progress.discard(register)
-        if register not in waiting:  # found in the meantime, through itself
-            return self.values[register]
+            if register not in waiting:  # found in the meantime, through itself
+                return self.values[register]
         waiting.discard(register)
         if found is None:
             return self.values[register]
-        self.is_eliminated[self.only[register]] = True
+        self.is_eliminated[number] = True
         self.values[register] = found
         return found
 
@@ -343,6 +343,12 @@ class _Coalescing:
                 return self.copied(register, number, size)
             case Coalescing.PARAMETER if not uses:
                 return self.allocated[register]
+            case Coalescing.OFFSET if self.is_offset(register, number):
+                base = self.single_definition(uses)
+                return base if base and base.count(NO_REGISTER) < len(base) else None
+            case Coalescing.SCALED:
+                index = self.scaled.index(register)
+                return None if index is None else (*self.value(index), *(NO_REGISTER,) * size)[:size]
             case Coalescing.GENERIC:
                 return self.generic(number, size)
             case Coalescing.WIDENED:
@@ -351,12 +357,6 @@ class _Coalescing:
             case Coalescing.NARROWED:
                 whole = self.single_definition(uses)
                 return whole[:1] if whole else None
-            case Coalescing.OFFSET if self.is_offset(register, number):
-                base = self.single_definition(uses)
-                return base if base and base.count(NO_REGISTER) < len(base) else None
-            case Coalescing.SCALED:
-                index = self.scaled.index(register)
-                return None if index is None else (*self.value(index), *(NO_REGISTER,) * size)[:size]
             case Coalescing.MODIFIED if self.is_read_by(
                 register, modifiable_by(self.flow.kinds[number].shape.spelling)
             ):

@@ -239,6 +239,8 @@ def _above(least: int, bounds: list[int]) -> list[int]:
 def _loaded(parameters: Sequence[tuple[int, ...]], elsewhere: bytes) -> list[int]:
     """How many of the parameters of each region are in general registers. All blocks of a loop have the same.
     """
+    if not any(parameters):
+        return [0] * len(parameters)
     size = len(elsewhere)
     found = {
         words: sum([word >= size or not elsewhere[word] for word in words]) for words in set(parameters)

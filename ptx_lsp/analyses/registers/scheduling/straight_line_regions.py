@@ -19,7 +19,7 @@ ptxas does not document these decisions; the limits come from machine code of pt
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sys import maxsize
 
 from ptx_lsp.analyses._flow import DependenceGraph, MachineBlock, Operands
@@ -75,21 +75,23 @@ class StraightLineRegions:
         self._known = known
         """Those of the previous version of the function."""
 
-    def add(self, place: _Place) -> None:
-        """Adds a region."""
-        first, _, factor, behind = place
+    def add(self, places: Iterable[_Place]) -> None:
+        """Adds regions."""
         version = self._version
-        block = version.contents[first]
-        bound, results = block.pressure, block.results
-        if factor > 1:
-            operands = _Source(version, place).operands(frozenset())
-            more = sum(additional_registers(version.left, operands.numbers))
-            bound = operands.used + 2 * operands.defined + more  # as if all were live at once
-            results = operands.defined
-        self._places.append(place)
-        self.bounds.append(behind.bit_count() + bound)
-        self.results.append(results)
-        self.parameters.append(version.held.get(first) or block.parameters)
+        contents, held = version.contents, version.held
+        for place in places:
+            first, _, factor, behind = place
+            block = contents[first]
+            bound, results = block.pressure, block.results
+            if factor > 1:
+                operands = _Source(version, place).operands(frozenset())
+                more = sum(additional_registers(version.left, operands.numbers))
+                bound = operands.used + 2 * operands.defined + more  # as if all were live at once
+                results = operands.defined
+            self._places.append(place)
+            self.bounds.append(behind.bit_count() + bound)
+            self.results.append(results)
+            self.parameters.append(held.get(first) or block.parameters)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -134,8 +136,7 @@ def straight_line_regions(
     held = _held_parameters(dominance(function).loops, contents) if left.code.loads else {}
     version = _Version(left, virtual_register_liveness(function).sets, graph.blocks, contents, held)
     found = StraightLineRegions(version, earlier.value.made if earlier else {})
-    for place in _places(function):
-        found.add(place)
+    found.add(_places(function))
     return found
 
 
@@ -163,7 +164,7 @@ def _places(function: Function) -> Iterator[_Place]:
     reached, live_in = graph.reached, alive.sets.live_in
     done: set[int] = set()
     for number, block in enumerate(graph.blocks):
-        if number in done or number not in reached:
+        if number not in reached or number in done:
             continue
         if number in straight:
             loop = straight[number]
