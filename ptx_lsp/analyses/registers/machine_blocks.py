@@ -12,8 +12,11 @@ from collections.abc import Collection
 
 from ptx_lsp.analyses._flow import MachineBlock, Operands, machine_blocks
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
+from ptx_lsp.analyses.instructions.register_index import RegisterIndex
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.analyses.registers.machine_kind import most_additional_registers
+from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.body import Body
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +32,26 @@ def word_flags(words: Collection[int]) -> bytes:
     for word in words:
         found[word] = 1
     return bytes(found)
+
+
+def allocated_registers(body: Body, numbering: RegisterIndex) -> list[tuple[int, ...]]:
+    """The virtual registers of each register, if it does not share those of others."""
+    found: list[tuple[int, ...]] = []
+    first = 0
+    for register, count in numbering.runs(body):
+        size = _size(register.type, register.vector)
+        end = first + size * count
+        words = [range(word, end, size) for word in range(first, first + size)]
+        found += zip(*words, strict=True) if words else [()] * count
+        first = end
+    return found
+
+
+def _size(type: str, vector: int) -> int:
+    found = TYPES.get(type)
+    if found is None:
+        return vector
+    return 0 if found.width <= 1 else vector * max(1, found.width // 32)
 
 
 class MachineCode:

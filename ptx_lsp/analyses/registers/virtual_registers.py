@@ -34,16 +34,13 @@ from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.dataflow.definitions import NEVER, SEVERAL, Definitions, definitions, readers
 from ptx_lsp.analyses.instructions.constants import literal
 from ptx_lsp.analyses.instructions.operands import register_of
-from ptx_lsp.analyses.instructions.register_index import RegisterIndex
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from ptx_lsp.analyses.registers.machine_blocks import NO_REGISTER, MachineCode
+from ptx_lsp.analyses.registers.machine_blocks import NO_REGISTER, MachineCode, allocated_registers
 from ptx_lsp.analyses.registers.machine_kind import Coalescing, coalescing, modifiable_by
 from ptx_lsp.analyses.registers.needed_halves import may_be_narrow, narrowed
 from ptx_lsp.analyses.registers.scaled_indices import ScaledIndices
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
-from ptx_lsp.isa.types import TYPES
-from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
 from ptx_lsp.named_tuple import NamedTuple
@@ -91,28 +88,8 @@ def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | 
     if earlier and before and before.flow.register_index == flow.register_index:
         defined = earlier.value.definitions.edited(before.flow, flow, earlier.change)
         return _Coalescing(function, flow, before.allocated, defined).update(earlier)
-    allocated = _allocated(function.body, flow.register_index)
+    allocated = allocated_registers(function.body, flow.register_index)
     return _Coalescing(function, flow, allocated, definitions(flow)).run()
-
-
-def _allocated(body: Body, numbering: RegisterIndex) -> list[tuple[int, ...]]:
-    """The virtual registers of each register, if it does not share those of others."""
-    found: list[tuple[int, ...]] = []
-    first = 0
-    for register, count in numbering.runs(body):
-        size = _size(register.type, register.vector)
-        end = first + size * count
-        words = [range(word, end, size) for word in range(first, first + size)]
-        found += zip(*words, strict=True) if words else [()] * count
-        first = end
-    return found
-
-
-def _size(type: str, vector: int) -> int:
-    found = TYPES.get(type)
-    if found is None:
-        return vector
-    return 0 if found.width <= 1 else vector * max(1, found.width // 32)
 
 
 class _Coalescing:
