@@ -8,11 +8,21 @@ from ptx_lsp.static_typing import TYPE_CHECKING, AnyStr, Generic, cast
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
+    from typing import Final
 
 
 def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Like `re.compile`, but later. The module `re` does not take it in place of a pattern."""
-    return cast("re.Pattern[AnyStr]", _Pattern(text, flags))
+    found = _Pattern(text, flags)
+    _COMPILE.append(found.compile)
+    return cast("re.Pattern[AnyStr]", found)
+
+
+def compile_patterns() -> None:
+    """Compiles all patterns, each of which is else compiled when it is first used."""
+    for compile in _COMPILE:
+        compile()
 
 
 class _Pattern(Generic[AnyStr]):
@@ -26,3 +36,11 @@ class _Pattern(Generic[AnyStr]):
         found: object = getattr(re.compile(self._text, self._flags), name)
         setattr(self, name, found)  # found there from now on
         return found
+
+    def compile(self) -> None:
+        for name in _METHODS:
+            getattr(self, name)
+
+
+_METHODS: Final = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
+_COMPILE: Final[list[Callable[[], None]]] = []

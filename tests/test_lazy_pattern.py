@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ptx_lsp.lazy_pattern import lazy_pattern
+from ptx_lsp.lazy_pattern import compile_patterns, lazy_pattern
 
 
 def test_it_is_compiled_when_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,3 +24,11 @@ def test_it_is_compiled_when_first_used(monkeypatch: pytest.MonkeyPatch) -> None
     assert compiled == ["w[a-z]+"]
     assert word.search("none") is None
     assert lazy_pattern(b"x").match(b"x")
+
+
+def test_all_are_compiled_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    word = lazy_pattern("w[a-z]+")
+    compile_patterns()
+    monkeypatch.delattr(re, "compile")
+    assert word.sub("-", "a word") == "a -"
+    assert word.fullmatch("word")

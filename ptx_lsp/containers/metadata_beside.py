@@ -15,7 +15,7 @@ from ptx_lsp.packages import discovered
 def metadata_beside(path: str) -> Mapping[str, KernelMetadata]:
     """The metadata of the kernels in a PTX file by name. Never raises: there may be none."""
     stem = os.path.splitext(path)[0]
-    for form in _formats():
+    for form in metadata_formats():
         beside = form.path(stem)
         try:
             state = os.stat(beside)
@@ -34,5 +34,5 @@ def _read(path: str, form: MetadataFormat, _time: int, _size: int) -> Mapping[st
 
 
 @cache
-def _formats() -> tuple[MetadataFormat, ...]:
+def metadata_formats() -> tuple[MetadataFormat, ...]:
     return discovered(package, "METADATA", MetadataFormat)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from ptx_lsp.isa.target import Requirement, parse_requirement
 from ptx_lsp.lazy_pattern import lazy_pattern
@@ -107,7 +107,7 @@ def _row(line: str) -> SpecialRegister:
     return SpecialRegister(name, tuple(types.split("|")), vector, _requirement(since, least), text)
 
 
-@cache
+@lru_cache(maxsize=1 << 10)  # also names that are none
 def _find(name: str) -> SpecialRegister | None:
     found = _rows_by_name().get(name)
     if found is not None:

@@ -159,6 +159,8 @@ class DiagnosticsScheduler:
     def give_back(self) -> None:
         """Called when many files were closed."""
         self._recent.forget_unused()
+        if self._working is not None and self._working.done():
+            self._working = None
 
     def close(self) -> None:
         self._stop.set()

@@ -19,14 +19,17 @@ from cattrs import Converter
 from lsprotocol import types
 from pygls.protocol.json_rpc import JsonRPCResponseMessage
 
+from ptx_lsp.containers.metadata_beside import metadata_formats
 from ptx_lsp.ide.cursor.kernel_metrics import kernel_metrics
 from ptx_lsp.isa.schema.table import load_all
+from ptx_lsp.lazy_pattern import compile_patterns
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.instructions.shapes import forget_shapes
 from ptx_lsp.model.module import Module
 from ptx_lsp.named_tuple import make_constructors
 from ptx_lsp.process_tables import empty_process_tables
 from ptx_lsp.syntax.document import Document
+from ptx_lsp.syntax.parsing import parse
 from ptx_lsp.text import Edit, Source
 
 MUCH = 1_000_000
@@ -53,12 +56,20 @@ def preload() -> None:
         kernel_metrics(function)
     module.dispose(module)
     load_all()
+    metadata_formats()
     make_constructors()
+    compile_patterns()
+
+
+def preload_thread() -> None:
+    """Creates what each thread has of its own."""
+    parse(b"")
 
 
 def prepare_converter(converter: Converter, methods: Iterable[str]) -> None:
-    """Generates what converts messages, for these methods of LSP and all types that their results consist of.
-    By default, that is done when the first message of a kind comes; it stays, too.
+    """Generates what converts messages, for these methods of LSP, for messages that the server sends by
+    itself, and for all types that results consist of. By default, that is done when the first message of a
+    kind comes; it stays, too.
     """
     requests: list[object] = []
     pending: list[object] = []
@@ -66,6 +77,9 @@ def prepare_converter(converter: Converter, methods: Iterable[str]) -> None:
         request, result, *_ = types.METHOD_TO_TYPES.get(method, (None, None))
         requests += [request] if request is not None else []
         pending.append(result)
+    for method, (message, *_) in types.METHOD_TO_TYPES.items():
+        if types.message_direction(method) != "clientToServer":
+            pending.append(message)
     seen: dict[object, bool] = {}
     while pending:
         one = pending.pop()

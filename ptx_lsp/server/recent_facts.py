@@ -8,7 +8,7 @@ other, they are computed again when they are needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from ptx_lsp.facts import SMALL_FACTS
@@ -114,7 +114,7 @@ def _keep_small(facts: dict[object, _T]) -> None:
     facts.update(kept)
 
 
-@cache
+@lru_cache(maxsize=1 << 10)
 def _is_small(key: object) -> bool:
     """Whether a fact is kept: it is small, and asked for about all functions of a file. None of these depends
     on objects of a fact that is dropped.

@@ -48,7 +48,7 @@ class Server:
             converter_factory=lambda: converter,
         )
         self.protocol = cast(_Protocol, self.pygls.protocol)
-        prepare = partial(prepare_converter, converter, all_features())
+        prepare = partial(self.protocol.prepare, converter)
         self.session = Session(self.pygls, self.protocol.notify_plainly, prepare)
         for one in all_features().values():
             handle = one.bound_to(self.session)
@@ -146,6 +146,13 @@ class _Protocol(LanguageServerProtocol):
         self.ours: dict[str, Callable[..., object]] = {}
         self.plain: set[str] = set()
         super().__init__(server, converter)
+
+    def prepare(self, converter: Converter) -> None:
+        """Does early what else the first messages would wait for."""
+        prepare_converter(converter, all_features())
+        for method in all_features():
+            self.get_message_type(method)
+            self.get_result_type(method)
 
     def _get_handler(self, feature_name: str) -> Callable[..., object]:
         return self.ours.get(feature_name) or super()._get_handler(feature_name)

@@ -217,6 +217,7 @@ class Session:
 
     def _give_back(self) -> None:
         """Gives memory back once no more files have been closed for a while."""
+        self._giving_back = None
         if self._closed_bytes > MUCH or not (self.files or self.hosts.files):
             self._closed_bytes = 0
             self.scheduler.give_back()

@@ -24,7 +24,7 @@ _TURN = 0.0005
 """Seconds. With Python's default of 5 ms, an answer would wait that long at each of some ten hand-overs."""
 _REST = 0.05
 """Maximum seconds: a slow answer must not prevent findings."""
-_READERS, _ANSWERERS = 2, 4
+READERS, ANSWERERS = 2, 4
 _YOUNG, _MIDDLE, _NEVER = 100_000, 20, 1_000_000_000
 
 
@@ -39,23 +39,25 @@ class Threads:
         """The number of answers that are being computed."""
         self._nobody_waits = Event()
         self._nobody_waits.set()
-        self._reading = ThreadPoolExecutor(_READERS, "read")
+        self._reading = ThreadPoolExecutor(READERS, "read")
         self._analysing = ThreadPoolExecutor(1, "analyse")
         self._checking = ThreadPoolExecutor(1, "check blocks")
         self._first: Future[object] | None = None
-        self._answering = ThreadPoolExecutor(_ANSWERERS, "answer")
-        self._pools = ((self._reading, _READERS), (self._analysing, 1), (self._answering, _ANSWERERS))
+        self._answering = ThreadPoolExecutor(ANSWERERS, "answer")
+        self._pools = ((self._reading, READERS), (self._analysing, 1), (self._answering, ANSWERERS))
 
     async def read(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         with self._building():
             return await _in(self._reading, work, *args, **kwargs)
 
-    def begin_with(self, work: Callable[[], object]) -> None:
-        """Starts all threads, and work that should be finished before a large text is read: see `begun`."""
+    def begin_with(self, work: Callable[[], object], in_each: Callable[[], object]) -> None:
+        """Starts all threads, calls `in_each` in each of them, and starts work that should be finished before
+        a large text is read: see `begun`.
+        """
         for pool, count in self._pools:
             together = Barrier(count)
             for _ in range(count):
-                pool.submit(together.wait, 1)
+                pool.submit(_begin, together, in_each)
         self._first = self._reading.submit(work)
 
     async def begun(self) -> None:
@@ -128,6 +130,11 @@ class Threads:
         """Drops work that has not begun; running work finishes by itself."""
         for pool in (self._reading, self._analysing, self._checking, self._answering):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin(together: Barrier, work: Callable[[], object]) -> None:
+    work()
+    together.wait(1)
 
 
 async def _in(

@@ -6,20 +6,24 @@ import gc
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier
 
 from lsprotocol import types
 from pygls.protocol import default_converter
 from pygls.protocol.json_rpc import JsonRPCResponseMessage
 
 from benchmarks.inputs import of_lines
-from ptx_lsp.isa.schema.table import load_all
+from ptx_lsp.containers.metadata_beside import metadata_beside
+from ptx_lsp.isa import special_registers
+from ptx_lsp.isa.schema.table import entries, load_all, opcodes
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.module import Module
 from ptx_lsp.named_tuple import NamedTuple, make_constructors
 from ptx_lsp.server.feature import all_features
-from ptx_lsp.server.memory import give_back, prepare_converter
+from ptx_lsp.server.memory import give_back, preload, prepare_converter
 from ptx_lsp.server.openfile import Snapshot
+from ptx_lsp.server.threads import ANSWERERS, READERS, Threads
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 
@@ -65,6 +69,8 @@ def blocks() -> tuple[int, int, int]:
             give_back()
             before = sys.getallocatedblocks()
             files = [_edited(*_opened(text)) for text in renamed]
+            for one in range(names):  # undeclared registers may be special ones
+                assert special_registers.find(f"%of_{number}_{one}") is None
             opened = sys.getallocatedblocks()
             files.clear()
             gc.freeze()  # so that nothing is collected that is in a cycle
@@ -107,7 +113,39 @@ def generated() -> tuple[int, int]:
     position = {"textDocument": {"uri": "file:///a"}, "position": {"line": 1, "character": 2}}
     message = {"jsonrpc": "2.0", "id": 1, "method": types.TEXT_DOCUMENT_HOVER, "params": position}
     converter.structure(message, types.HoverRequest)
+    asked = types.ConfigurationParams([types.ConfigurationItem("file:///a", "ptx")])
+    converter.unstructure(types.ConfigurationRequest(1, asked))
     return counts[0], counts[1]
+
+
+def test_nothing_is_loaded_for_the_first_file() -> None:
+    """Neither what describes an opcode, nor how metadata are read. A process of its own, as other tests have
+    loaded them.
+    """
+    code = "from tests.server.test_memory import loaded; print(loaded())"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["0"]
+
+
+def loaded() -> int:
+    """How many modules are imported and look-ups are made for files after `preload`."""
+    preload()
+    modules, missed = len(sys.modules), entries.cache_info().misses
+    metadata_beside("/none/a.ptx")
+    for opcode in opcodes():
+        entries(opcode)
+    return len(sys.modules) - modules + entries.cache_info().misses - missed
+
+
+def test_each_thread_is_prepared() -> None:
+    all_at_once = Barrier(READERS + ANSWERERS + 2)
+    threads = Threads()
+    try:
+        threads.begin_with(lambda: None, lambda: all_at_once.wait(60))
+        all_at_once.wait(60)  # readers, answerers, the one that analyses, and this one
+    finally:
+        all_at_once.abort()
+        threads.close()
 
 
 def test_constructors_are_made_early() -> None:

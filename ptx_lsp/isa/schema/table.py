@@ -49,6 +49,8 @@ def entries(opcode: str) -> tuple[Entry, ...]:
 
 def load_all() -> None:
     """Parses all rows now instead of each when it is first asked for."""
+    for opcode in opcodes():
+        entries(opcode)
     for row in all_entries():
         _ = row.forms, row.needs, row.exceptions, row.ends
 

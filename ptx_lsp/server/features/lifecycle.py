@@ -7,7 +7,7 @@ from functools import partial
 from lsprotocol import types
 
 from ptx_lsp.server.feature import handler
-from ptx_lsp.server.memory import preload
+from ptx_lsp.server.memory import preload, preload_thread
 from ptx_lsp.server.session import Session
 
 
@@ -19,7 +19,7 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 @handler(types.INITIALIZED)
 def initialized(session: Session, _: types.InitializedParams) -> None:
     session.start(session.register())
-    session.threads.begin_with(partial(_begin, session))
+    session.threads.begin_with(partial(_begin, session), preload_thread)
 
 
 def _begin(session: Session) -> None:
