@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update", action="store_true", help="write what is found into the files of expectations"
     )
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector passes over what is here before the first test: half a million objects."""
+    gc.freeze()
 
 
 @pytest.fixture

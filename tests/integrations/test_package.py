@@ -18,7 +18,7 @@ import yaml
 
 from ptx_lsp import __version__
 from tests.cli.conftest import BAD, GOOD
-from tests.integrations.conftest import ROOT, build
+from tests.integrations.conftest import QUICKLY, ROOT, build
 
 SITE = str(Path(numpy.__file__).parents[1])
 """Where what we depend on is: installing needs no network then."""
@@ -183,7 +183,7 @@ def test_pre_commit(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         subprocess.run(["git", *arguments], check=True)
     offline = {
         "PRE_COMMIT_HOME": str(tmp_path / "home"), "PYTHONPATH": SITE, "PIP_NO_INDEX": "1",
-        "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **QUICKLY,
     }
     done = subprocess.run(
         [sys.executable, "-m", "pre_commit", "run", "--color", "never"],
