@@ -164,6 +164,11 @@ class Program:
         self.opened[most[1]] = wanted
         return self.sources[most[1]]
 
+    def sources_ending_with(self, name: str) -> list[str]:
+        """The paths of the source files whose last folders and name are those of a name, as `hist.cu`."""
+        parts = _parts(name)
+        return sorted({str(self.beside(one)) for one in self.sources if _parts(one)[-len(parts) :] == parts})
+
     def beside(self, name: str) -> Path:
         """The path of a source file: where `.file` says, else where the client has a file that may be it,
         else where the PTX is.

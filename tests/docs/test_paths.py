@@ -42,6 +42,29 @@ def test_files_named_without_their_folder_exist(page: Path) -> None:
     assert names - existing - _OF_USERS == set()
 
 
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, where GitHub and the site agree on them."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    found: set[str] = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        plain = re.sub(r"[^\w\s-]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading)).strip().lower()
+        anchor = plain.replace(" ", "-")
+        if anchor == re.sub(r"[-\s]+", "-", plain):
+            found.add(anchor)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_exist(page: Path) -> None:
+    for path, anchor in re.findall(r"\]\(([\w./-]*\.md)?#([\w-]+)\)", page.read_text(encoding="utf-8")):
+        target = page.parent / path if path else page
+        assert anchor in anchors(target.read_text(encoding="utf-8")), f"{path}#{anchor}"
+
+
+def test_headings_that_begin_with_dashes_have_no_common_anchor() -> None:
+    assert anchors("## --check\n```\n# comment\n```\n## Launch files\n") == {"launch-files"}
+
+
 def test_names_with_a_place_left_open_are_not_paths() -> None:
     text = "`ptx_lsp/analyses/NAME.py`, `tests/lint/*.md`, `tests/lint/values.md`"
     assert list(named(text)) == ["tests/lint/values.md"]

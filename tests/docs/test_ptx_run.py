@@ -21,7 +21,10 @@ COMMANDS = {
     "ptx-run": "ptx_lsp.cli.run", "ptx-lint": "ptx_lsp", "ptx-reduce": "ptx_lsp.cli.reducing.reduction",
     "pytest": "pytest",
 }  # fmt: skip
-PAGES = ["ptx-run.md", "executor.md", "for-cuda.md", "for-triton.md", "for-compilers.md", "for-ci.md"]
+PAGES = [
+    "ptx-run.md", "ptx-lint.md", "executor.md", "for-cuda.md",
+    "for-triton.md", "for-compilers.md", "for-ci.md",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAGES)

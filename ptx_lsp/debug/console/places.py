@@ -41,7 +41,7 @@ def place_of(console: Console, text: str) -> Place:
         return _at(console, _current_path(console), _number(text))
     file, colon, last = text.rpartition(":")
     if colon and file:
-        named = path if Path(file).name == Path(path).name else file
+        named = path if Path(file).name == Path(path).name else _source_path(console, file)
         if last.strip().isdecimal():
             return _at(console, named, _number(last))
         text = last.strip()
@@ -62,6 +62,17 @@ def _at(console: Console, path: str, line: int) -> Place:
         known = (str(program.beside(one)) for one in program.sources if Path(one).name == Path(path).name)
         path = next(known, path)
     return Place(tuple(lines), shown, path)
+
+
+def _source_path(console: Console, file: str) -> str:
+    """The path of the source file that a user names by its last parts, in any folder; else what is named."""
+    program = console.debuggee.loaded
+    if program.source_of(file) is not None:
+        return file
+    found = program.sources_ending_with(file)
+    if len(found) > 1:
+        raise RequestError(f"{file} is ambiguous: {', '.join(found)}.")
+    return found[0] if found else file
 
 
 def _current_path(console: Console) -> str:

@@ -11,10 +11,10 @@ from ptx_lsp.isa.schema.operand import address, immediate, predicate, reads, wri
 _PAGE = "parallel-synchronization-and-communication-instructions-"
 _RESTRICTED = ".sync_restrict::shared::cta|.sync_restrict::shared::cluster"
 _TOGETHER = "All threads of the CTA must execute the same bar, as with barrier.sync.aligned."
-_ONE_BY_ONE = "Without .aligned, the threads of a warp may come one by one, from sm_70 on."
+_ONE_BY_ONE = "Without .aligned, the threads of a warp may arrive one by one, from sm_70 on."
 _NUMBER = reads(".u32")._replace(low=0, high=15, wraps=32)
 _THREADS = reads(".u32")._replace(multiple=32)
-_WAITS = "until all threads of the CTA, or b threads, have come"
+_WAITS = "until all threads of the CTA, or b threads, have arrived"
 
 # `bar` is `barrier.aligned` of old; `.cta` changes nothing.
 for _name, _aligned, _least, _others, _note in (
@@ -69,7 +69,7 @@ for _name, _aligned, _least, _others, _note in (
 instruction(
     "bar.warp.sync",
     section=_PAGE + "bar-warp-sync",
-    summary="Waits until all threads of the mask have come, and orders their memory accesses.",
+    summary="Waits until all threads of the mask have arrived, and orders their memory accesses.",
     syntax="bar.warp.sync membermask;",
     operands={"membermask": reads(".u32")},
     since=[("", "6.0", 30)],

@@ -12,7 +12,7 @@ bra brx call ret | .uni | Uniform: promises that all active threads of the warp 
 brx | .idx | Chooses a label of a list by its index.
 
 # Barriers
-bar barrier | .sync | Waits at the barrier until all threads have come.
+bar barrier | .sync | Waits at the barrier until all threads have arrived.
 bar barrier | .arrive | Counts the thread at the barrier, without waiting.
 bar barrier | .red | Waits, and reduces a predicate over all threads.
 bar barrier | .popc | Counts the threads where the predicate is true.

@@ -161,3 +161,25 @@ def test_launch_comes_from_the_command_line(tmp_path: Path) -> None:
     assert found["info cuda threads"].splitlines()[2].split() == [
         "*", "(0,0,0)", "(0,0,0)", "(1,0,0)", "(39,0,0)", "80", "kernel.ptx", "10",
     ]
+
+
+def test_a_source_is_named_by_its_last_folders_and_name(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    source = tmp_path / "src" / "loop.cu"
+    source.write_text("// loop\n" * 6)
+    text = kernels.LOOP.replace("loop.cu", str(source))
+    found = answers(transcript(
+        tmp_path, text, "break loop.cu:4", "break src/loop.cu:5", "break other/loop.cu:4", "break loop.cu:99",
+    ))
+    assert found["break loop.cu:4"] == "Breakpoint 1 at loop: file loop.cu, line 4."
+    assert found["break src/loop.cu:5"] == "Breakpoint 2 at loop: file loop.cu, line 5."
+    assert found["break other/loop.cu:4"] == "No source file named other/loop.cu."
+    assert found["break loop.cu:99"] == 'No line 99 in file "loop.cu".'
+
+
+def test_a_name_of_two_sources_is_ambiguous(tmp_path: Path) -> None:
+    text = kernels.LOOP.replace('.file 1 "loop.cu"', '.file 1 "/a/loop.cu"\n.file 2 "/b/loop.cu"')
+    text = text.replace(".loc 1 6 1", ".loc 2 6 1")
+    found = answers(transcript(tmp_path, text, "break loop.cu:4", "break b/loop.cu:6"))
+    assert found["break loop.cu:4"] == "loop.cu is ambiguous: /a/loop.cu, /b/loop.cu."
+    assert found["break b/loop.cu:6"] == "Breakpoint 1 at loop: file loop.cu, line 6."
