@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +17,14 @@ settings.register_profile(
     "ours", deadline=None, derandomize=not LONG, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ours")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hundreds of tests start programs. Where `PYTHONDONTWRITEBYTECODE` is set, each would compile all of
+    the modules again.
+    """
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(Path(__file__).parents[1] / "ptx_lsp", quiet=1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
