@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from ptx_lsp.debug.breakpoints import Breakpoints, Lanes, starts_of
@@ -14,6 +15,7 @@ from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import OutdatedError, RequestError
 from ptx_lsp.debug.view import View, holds, value_at
 from ptx_lsp.executor.machine.errors import Finding
+from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.scheduling.stepping import is_breakpoint
 
 Run: TypeAlias = Callable[[Recording], Stop]
@@ -67,7 +69,9 @@ class Debuggee:
         instruction. Raises RequestError if the launch is impossible, and then changes nothing.
         """
         made = program or self.loaded
-        recording = Recording(lambda observer: made.prepared(observer, self.from_kernel), made.settings.seed)
+        recording = Recording(
+            lambda observer: made.prepared(observer, partial(self.from_kernel, observer)), made.settings.seed
+        )
         self.program, self.recording = made, recording
         shape = recording.launch.shape
         if self.focus.block >= shape.blocks or self.focus.thread >= shape.threads:
@@ -106,9 +110,12 @@ class Debuggee:
         """Shows a text to the user: one of the `stdout` of the kernel, or of the debugger."""
         raise NotImplementedError
 
-    def from_kernel(self, text: str) -> None:
-        """Shows the text that threads print."""
-        text = text if self.recording is None else self.recording.unprinted(text)
+    def from_kernel(self, observer: Observer, text: str) -> None:
+        """Shows the text that threads print in the run with an observer, unless another run is debugged."""
+        recording = self.recording
+        if recording is None or recording.observer is not observer:
+            return
+        text = recording.unprinted(text)
         if text:
             self.print(text, "stdout")
 

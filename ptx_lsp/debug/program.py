@@ -192,6 +192,17 @@ class Program:
         return cast(Array, found)
 
 
+def checked_path(text: str) -> str:
+    """A text that can be a path. Raises RequestError if it cannot."""
+    try:
+        if "\0" in text:
+            raise ValueError("embedded null byte")
+        text.encode()
+    except ValueError as error:
+        raise RequestError(f"cannot read `{text}`: {error}") from None
+    return text
+
+
 def _is_file(path: Path) -> bool:
     """Whether a file exists: `.file` may name any path, also one that is too long."""
     try:

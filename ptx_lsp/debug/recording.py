@@ -92,6 +92,11 @@ class Recording:
         self._thread.start()
 
     @property
+    def observer(self) -> Observer:
+        """What sees the instructions of this run, and of no other."""
+        return self._recorder
+
+    @property
     def machine(self) -> Machine | None:
         """The state of the run, while it stands."""
         return None if self._execution is None else self._execution.machine
@@ -409,7 +414,7 @@ class _Recorder(Director):
         stay = recording.decided(self.event, wave, arrived)
         moment = self.moment = Moment(self.event, wave, step, arrived, active)
         hit = self.goal.reached(moment)
-        if hit is None and self.is_interrupted:
+        if self.is_interrupted and (hit is None or hit.reason in ("step", "goto")):
             hit = Hit("pause")
         if hit is not None:
             self.is_interrupted = False

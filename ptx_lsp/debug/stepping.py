@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Call, Frame, call_at, has_ended
+from ptx_lsp.debug.groups import Call, Frame, Group, call_at, call_of, has_ended
 from ptx_lsp.debug.lanes import Lane
 
 StepKind: TypeAlias = Literal["in", "over", "out"]
@@ -55,6 +55,15 @@ class StepGoal(Goal):
         """Whether the thread is still at the line where the step began."""
         original = self.start.frame.original
         return self.is_source and original is not None and frame.original == original
+
+
+def step_from(
+    group: Group, lane: Lane, kind: StepKind, starts: frozenset[int], *, is_source: bool = False,
+    is_back: bool = False,
+) -> StepGoal:
+    """A step of a thread of a group, which stands before an instruction or has yet to come there."""
+    is_due = not is_back and not group.was_reached
+    return StepGoal(lane, kind, call_of(group), starts, is_source, is_due)
 
 
 @dataclass

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
 
+from ptx_lsp.debug import debuggee
 from ptx_lsp.debug.adapter.messages import Json
-from ptx_lsp.debug.breakpoints import Breakpoints, LineBreakpoint
+from ptx_lsp.debug.breakpoints import Breakpoints, Lanes, LineBreakpoint
+from ptx_lsp.debug.goals import Moment
+from ptx_lsp.debug.view import View, holds
 from tests.debug import kernels
-from tests.debug.client import connected, objects
+from tests.debug.client import SECONDS, connected, objects
 
 _WIDE = kernels.LOOP.replace(
     ".reg .b32 %r<3>;", ".reg .b32 %r<3>; .reg .f32 %f; .reg .b64 %u; .reg .s32 %s;"
@@ -82,6 +86,31 @@ def test_pause_while_it_goes_back(tmp_path: Path) -> None:
         client.body("restart")
         client.body("terminate")
         assert client.event("terminated", "stopped")["event"] == "terminated"
+
+
+def test_a_run_that_fails_after_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = kernels.written(tmp_path, kernels.LOOP)
+    begun, is_late = Event(), Event()
+
+    def fails_once(view: View, text: str, moment: Moment) -> Lanes:
+        if is_late.is_set():
+            return holds(view, text, moment)
+        begun.set()
+        assert is_late.wait(SECONDS)
+        raise RuntimeError("of the run before")
+
+    monkeypatch.setattr(debuggee, "holds", fails_once)
+    with connected() as client:
+        client.body("initialize", adapterID="ptx")
+        client.body("launch", program=str(path))
+        client.breakpoints(path, {"line": kernels.COUNT, "condition": "%r1 == 3"})
+        client.body("configurationDone")
+        assert begun.wait(SECONDS)
+        client.body("restart")
+        is_late.set()
+        stop = client.event("stopped", "terminated")
+        assert (stop["event"], client.value("%r1", stop)) == ("stopped", "3")
+        assert "internal error" not in client.output
 
 
 @pytest.mark.parametrize(("key", "value", "message"), [

@@ -93,7 +93,7 @@ def test_back_over_a_barrier(report: Object) -> None:
 
 
 def test_who_wrote_a_byte(report: Object) -> None:
-    text = f"line {kernels.STORE}: st.shared.u32 [%r3], %r0;, by block 0,0,0 thread 5,0,0"
+    text = f"line {kernels.STORE}: st.shared.u32 [%r3], %r0, by block 0,0,0 thread 5,0,0"
     assert report["writer"] == {"reason": "data breakpoint", "text": text}
 
 

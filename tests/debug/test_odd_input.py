@@ -127,6 +127,15 @@ def test_paths_that_are_none(tmp_path: Path, command: str, path: str) -> None:
         assert found.startswith(f"cannot read `{path}`: ")
 
 
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+def test_paths_that_are_none_in_the_console(tmp_path: Path, path: str) -> None:
+    written = kernels.written(tmp_path, kernels.SHARED)
+    with connected() as client:
+        client.start(written, stopOnEntry=True)
+        found = client.refused("evaluate", expression=f"break {path}:3", context="repl")
+        assert found.startswith(f"cannot read `{path}`: ")
+
+
 def test_a_source_whose_path_is_too_long(tmp_path: Path) -> None:
     path = kernels.written(tmp_path, kernels.LOOP.replace("loop.cu", "x" * 5000))
     with connected() as client:

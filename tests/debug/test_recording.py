@@ -61,13 +61,15 @@ def test_memory_is_bounded() -> None:
         run.close()
 
 
-def test_an_interrupted_run_stops() -> None:
+@pytest.mark.parametrize("goal", [Goal(), AtEvent(11)])
+def test_an_interrupted_run_stops(goal: Goal) -> None:
+    """Also where it would stop for a step, after which others may follow."""
     module = Module.parse(kernels.LOOP)
     run = recording(module, launch_comments(module)[0])
     try:
         run.go_on(AtEvent(10))
         run.pause()
-        assert run.go_on(Goal()).reason == "pause"
+        assert run.go_on(goal).reason == "pause"
     finally:
         run.close()
 

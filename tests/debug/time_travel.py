@@ -19,9 +19,8 @@ import pytest
 from ptx_lsp.debug import recording as recording_module
 from ptx_lsp.debug.breakpoints import starts_of
 from ptx_lsp.debug.goals import AtEvent, Goal, Hit, Moment, Several
-from ptx_lsp.debug.groups import call_of
 from ptx_lsp.debug.recording import MOST_BYTES, Recording
-from ptx_lsp.debug.stepping import StepGoal
+from ptx_lsp.debug.stepping import step_from
 from ptx_lsp.debug.view import View
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.object_specs import argument, bindings
@@ -130,10 +129,7 @@ def _step_at_random(run: Recording, trail: Goal, chance: random.Random) -> None:
             break
         group = chance.choice(list(view.groups.values()))
         kind = chance.choice(("in", "over", "out"))
-        goal = StepGoal(
-            group.first, kind, call_of(group), starts, is_due=not group.was_reached,
-        )
-        stop = run.go_on(Several((goal, trail)))
+        stop = run.go_on(Several((step_from(group, group.first, kind, starts), trail)))
 
 
 def _to_end(run: Recording, goal: Goal) -> None:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments
-from ptx_lsp.debug.adapter.sources import checked_path
-from ptx_lsp.debug.program import Program, Settings, kernel
+from ptx_lsp.debug.program import Program, Settings, checked_path, kernel
 from ptx_lsp.debug.program_text import program_text
 from ptx_lsp.debug.recorded_program import recorded_program
 from ptx_lsp.debug.request_error import RequestError

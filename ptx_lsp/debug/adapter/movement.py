@@ -5,9 +5,9 @@ from __future__ import annotations
 from ptx_lsp.debug.adapter.messages import Arguments, Json
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.goals import Goal, Several
-from ptx_lsp.debug.groups import Group, call_of
+from ptx_lsp.debug.groups import Group
 from ptx_lsp.debug.request_error import OutdatedError
-from ptx_lsp.debug.stepping import Reached, StepGoal, StepKind
+from ptx_lsp.debug.stepping import Reached, StepKind, step_from
 
 
 def continue_(session: Session, given: Arguments) -> Json:
@@ -42,8 +42,7 @@ def _goal(session: Session, given: Arguments, kind: StepKind, *, is_back: bool =
     group = chosen(session, given)
     session.focus = session.shown_lane(group)
     is_source = session.shows_source and given.text("granularity") != "instruction"
-    is_due = not is_back and not group.was_reached
-    return StepGoal(session.focus, kind, call_of(group), starts, is_source, is_due)
+    return step_from(group, session.focus, kind, starts, is_source=is_source, is_back=is_back)
 
 
 def _is_at_end(session: Session) -> bool:

@@ -60,6 +60,8 @@ class Session(Debuggee):
         """The groups at the last stop."""
         self._follow_up: list[Callable[[], None]] = []
         self._runner: Thread | None = None
+        self._ending: Thread | None = None
+        """What ends the run before this one."""
 
     def serve(self) -> None:
         """Answers requests until the client disconnects."""
@@ -105,7 +107,7 @@ class Session(Debuggee):
             self.afterwards(self._continued)
 
         def start() -> None:
-            self._runner = Thread(target=self._run, args=(recording, go), daemon=True)
+            self._runner = Thread(target=self._run, args=(recording, go, self._ending), daemon=True)
             self._runner.start()
 
         self.afterwards(start)
@@ -207,7 +209,9 @@ class Session(Debuggee):
     def close(self, recording: Recording | None) -> None:
         """Ends a run that is not looked at any more."""
         if recording is not None:
-            Thread(target=_close, args=(recording, self._runner)).start()
+            recording.pause()
+            self._ending = Thread(target=_close, args=(recording, self._runner))
+            self._ending.start()
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -245,12 +249,17 @@ class Session(Debuggee):
         error: Object = {"id": 1, "format": _escaped(text), "showUser": is_shown}
         return {"success": False, "message": text, "body": {"error": error}}
 
-    def _run(self, recording: Recording, go: Run) -> None:
+    def _run(self, recording: Recording, go: Run, ending: Thread | None) -> None:
+        """Lets a kernel run, once the run before it has ended: breakpoints are those of both."""
+        if ending is not None:
+            ending.join()
         try:
             stop = go(recording)
         except Exception as error:
-            self.print(f"ptx-dap: internal error: {error!r}\n", "stderr")
-            self.channel.event("terminated")
+            with self._lock:
+                if self.recording is recording:
+                    self.print(f"ptx-dap: internal error: {error!r}\n", "stderr")
+                    self.channel.event("terminated")
             return
         with self._lock:
             if self.recording is recording:
@@ -263,8 +272,9 @@ def _unheard(text: str) -> None:
 
 
 def _close(recording: Recording, runner: Thread | None) -> None:
-    """Ends a run. Who runs it may wait for the session's lock, so whoever has that must not wait for it."""
-    recording.pause()
+    """Ends a run that is paused. Who runs it may wait for the session's lock, so whoever has that must not
+    wait for it.
+    """
     if runner is not None:
         runner.join()
     recording.close()

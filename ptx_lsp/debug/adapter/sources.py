@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
-from ptx_lsp.debug.program import Program
+from ptx_lsp.debug.program import Program, checked_path
 from ptx_lsp.debug.request_error import RequestError
 
 
@@ -26,17 +26,6 @@ def _source(made: Program, path: Path) -> Object:
     found: Object = {"name": path.name, "path": str(path)}
     held = list(made.held)
     return {**found, "sourceReference": held.index(str(path)) + 1} if str(path) in held else found
-
-
-def checked_path(text: str) -> str:
-    """A text that can be a path. Raises RequestError if it cannot."""
-    try:
-        if "\0" in text:
-            raise ValueError("embedded null byte")
-        text.encode()
-    except ValueError as error:
-        raise RequestError(f"cannot read `{text}`: {error}") from None
-    return text
 
 
 def path_of(made: Program, source: Arguments) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ptx_lsp.debug.console.console import Console
+from ptx_lsp.debug.program import checked_path
 from ptx_lsp.debug.request_error import RequestError
 
 
@@ -41,7 +42,7 @@ def place_of(console: Console, text: str) -> Place:
         return _at(console, _current_path(console), _number(text))
     file, colon, last = text.rpartition(":")
     if colon and file:
-        named = path if Path(file).name == Path(path).name else _source_path(console, file)
+        named = path if Path(file).name == Path(path).name else _source_path(console, checked_path(file))
         if last.strip().isdecimal():
             return _at(console, named, _number(last))
         text = last.strip()

@@ -35,6 +35,7 @@ def test_both_groups_of_a_divergent_branch(tmp_path: Path) -> None:
         "*", "0", "0x00000fff", "0xfffff000", "17", "0", "(0,0,0)", "(0,0,0)",
     ]
     assert found["cuda lane 20"].splitlines() == [FOCUS.format(20), "14\tadd.u32 %r1, %r0, 100;"]
+    assert found["next"] == "15\tbra join;"
     assert found["info cuda barriers"].splitlines()[2].split()[:4] == ["(0-11)", "Ready", "no", "no"]
 
 

@@ -13,7 +13,7 @@ from ptx_lsp.debug.goals import Goal, Several, Stop
 from ptx_lsp.debug.groups import call_of
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError
-from ptx_lsp.debug.stepping import Reached, StepGoal, StepKind
+from ptx_lsp.debug.stepping import Reached, StepKind, step_from
 from ptx_lsp.debug.view import View
 
 
@@ -42,7 +42,7 @@ def _steps(
         if group is None:
             return None
         starts = debuggee.breakpoints.starts
-        return StepGoal(lane, kind, call_of(group), starts, is_source)
+        return step_from(group, lane, kind, starts, is_source=is_source, is_back=is_backward)
 
     def go(recording: Recording) -> Stop:
         stop = recording.stop
