@@ -93,7 +93,7 @@ class Recording:
 
     @property
     def observer(self) -> Observer:
-        """What sees the instructions of this run, and of no other."""
+        """The observer of this run, and of no other."""
         return self._recorder
 
     @property
