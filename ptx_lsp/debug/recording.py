@@ -185,6 +185,7 @@ class Recording:
         if warp == machine.focus.warp:
             return False
         self._decisions[event] = warp
+        self._copies.forget_from(event)  # a finding of this instruction may have come after another decision
         return True
 
     def decided(self, event: int, wave: Wave, arrived: Bools | None) -> Bools | None:

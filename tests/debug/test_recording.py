@@ -13,7 +13,7 @@ from ptx_lsp.debug.goals import AtEvent, Goal, Hit, Moment
 from ptx_lsp.executor.launching.launch_comment import launch_comments
 from ptx_lsp.model.module import Module
 from tests.debug import kernels
-from tests.debug.time_travel import KERNELS, recording, travel
+from tests.debug.time_travel import KERNELS, TESTS, recording, travel
 
 NAMES = (
     "async_arrivals", "async_bulk", "async_tensor", "atomics", "barrier", "control",
@@ -38,6 +38,18 @@ def test_time_travel(
     monkeypatch.setattr(recording_module, "_SHARE", 0)
     module = Module.parse((KERNELS / f"{name}.ptx").read_text())
     travel(module, launch_comments(module)[at], seed=seed, check=check, chance=at, steps=steps)
+
+
+def test_another_warp_steps_on_from_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies that were made before the finding was reported, with the warp that was in focus then, are
+    forgotten.
+    """
+    monkeypatch.setattr(recording_module, "_LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(recording_module, "_SHARE", 0)
+    module = Module.parse((TESTS / "executor" / "seeded" / "barriers.ptx").read_text())
+    (comment,) = (one for one in launch_comments(module) if one.entry == "broken_count")
+    for chance in range(8):
+        travel(module, comment, seed=1, check=True, chance=chance, steps=True)
 
 
 class _AtLine(Goal):

@@ -72,10 +72,12 @@ def travel(
     steps: bool = False,
 ) -> None:
     """Goes through a run forwards and backwards, with `steps` of random warps at its beginning. Raises
-    AssertionError if it is not the same run.
+    AssertionError if it is not the same run. Steps choose another order of warps, with which a kernel that
+    is wrong may end otherwise.
     """
-    plain = prepared(module, comment, seed=seed)
-    error = plain.run(Schedule(seed)).error
+    plain = prepared(module, comment, seed=seed, check=steps)
+    result = plain.run(Schedule(seed))
+    error, depends = result.error, steps and bool(result.error or result.findings)
     if error is not None and "`brkpt`" in str(error):
         return  # a debugger goes on there
     after = [data.tobytes() for data in plain.written()]
@@ -86,6 +88,10 @@ def travel(
             _step_at_random(run, trail, at_random)
         _to_end(run, trail)
         seen, last = dict(trail.seen), max(trail.seen)
+        if depends:
+            problem = run.stop.problem
+            error = problem if isinstance(problem, ExecutionError) else None
+            after = [data.tobytes() for data in run.launch.written()]
         _is_as_plain(run, error, after)
         for _ in range(_STOPS):
             stop = run.go_to(at_random.randrange(1, last + 1))
