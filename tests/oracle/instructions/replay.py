@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 from unittest.mock import patch
 
@@ -55,9 +57,10 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
     text = [*prelude(*point).rstrip("\n").split("\n")]
     first = len(text)
     text += lines
-    module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
-    source = module.document.source
-    with patch.object(insertion_edits, "ways", return_value=()):  # fixes take half of the time
+    # fixes and collections of garbage take most of the time
+    with _without_collections(), patch.object(insertion_edits, "ways", return_value=()):
+        module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
+        source = module.document.source
         diagnostics = LintSession(module).diagnostics
     return {
         text[number]: found.message
@@ -66,3 +69,15 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
         and found.rule not in {*ignored, _OF_SEVERAL}
         and (number := source.line_of(found.span.start)) >= first
     }
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """As `ptx-lint` reads a file: hardly anything is in a cycle."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
