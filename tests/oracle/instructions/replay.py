@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 from unittest.mock import patch
@@ -72,7 +72,7 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
+def _without_collections() -> Generator[None]:
     """As `ptx-lint` reads a file: hardly anything is in a cycle."""
     was_enabled = gc.isenabled()
     gc.disable()
