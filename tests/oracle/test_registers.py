@@ -150,6 +150,10 @@ class TestParts:
         found = Counter(part_of("1", f"someone/repository{number}") for number in range(2000))
         assert [round(found[part] / 2000, 1) for part in PARTS] == [0.6, 0.2, 0.2]
 
+    def test_other_shares(self) -> None:
+        found = Counter(part_of("1", f"someone/{number}", (0, 0.5, 0.5)) for number in range(2000))
+        assert [round(found[part] / 2000, 1) for part in PARTS] == [0, 0.5, 0.5]
+
     def test_the_seed_alone_decides(self) -> None:
         names = [f"someone/repository{number}" for number in range(50)]
         assert [part_of("1", name) for name in names] == [part_of("1", name) for name in names]
@@ -351,11 +355,12 @@ def test_a_fresh_part_is_measured_with_the_recorded_correction(
         monkeypatch.setattr(page, name, tmp_path / name)
     rows = [estimated(used=32, estimate=one) for one in (30, 32, 38)]
     page.record_left_out(rows)
-    page.record_fresh(rows[:2])
-    text = page.PAGE.read_text()
-    assert "| fresh | 2 |" in text
-    assert "| left out | 3 |" in text
-    assert "On 2 fresh kernels" in text
+    page.record_fresh("first draw", rows)
+    page.record_fresh("second draw", rows[:2])
+    lines = page.PAGE.read_text().splitlines()
+    counts = [line.split(" | ")[:2] for line in lines if line.startswith(("| first", "| second", "| left"))]
+    assert counts == [["| second draw", "2"], ["| first draw", "3"], ["| left out", "3"]]
+    assert any(line.startswith("On 2 kernels (second draw) of 1 repositories") for line in lines)
     monkeypatch.setattr(page, "digest", lambda: "another")
     with pytest.raises(ValueError, match="another correction"):
-        page.record_fresh(rows)
+        page.record_fresh("third draw", rows)

@@ -16,12 +16,17 @@ What holds in the machine code of ptxas 13.5 for sm_75 to sm_120:
 6. `nvdisasm -plr` counts all registers that a callee may overwrite as live at the call. So the slow path of a
    division or root needs a number of registers that depends on the instruction, not on what is live across
    it, as long as that is little (`slow_path_registers`).
+7. A kernel that may call through addresses uses as many registers as the largest function that it may reach
+   so (`address_taken`). Such a function overwrites registers as of 1, with gaps from R32 on, as long as all
+   warps stay resident. With more, it keeps some of the others in local memory and has the next number of
+   registers with which fewer warps are resident. Its copy is in the kernel's machine code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptx_lsp.analyses.control_flow.address_taken import expected_through_addresses
 from ptx_lsp.analyses.control_flow.call_graph import call_graph_node
 from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
@@ -30,9 +35,11 @@ from ptx_lsp.analyses.registers.machine_kind import slow_path_registers, used_by
 from ptx_lsp.analyses.registers.register_files import registers_elsewhere
 from ptx_lsp.analyses.registers.register_pressure import register_pressure
 from ptx_lsp.analyses.registers.scheduling.list_scheduling import most_registers
+from ptx_lsp.analyses.registers.scheduling.scheduling_limit import register_targets
 from ptx_lsp.analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from ptx_lsp.analyses.registers.virtual_register_liveness import virtual_register_liveness
 from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
+from ptx_lsp.isa.device_limits import LIMITS, MAX_REGISTERS_PER_THREAD, DeviceLimits
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
@@ -65,6 +72,12 @@ _FORGETTING: Final = 90
 _FORGOTTEN: Final = 3
 _PEAK_OF_CALLEE: Final = 22
 """What a function that follows the ABI needs, with those that it keeps."""
+_LEAST_BY_ADDRESS: Final = 24
+_WITHOUT_GAPS: Final = 10
+"""The registers that a function called through an address may need before it uses any from R32 on."""
+_FOR_CALLER: Final = 6
+_LIVE_FOR_CALLER: Final = 9
+"""How many more are used, and live, than such a function needs."""
 _SAVED: Final = 3
 """What a recursive function keeps of its own."""
 
@@ -80,7 +93,13 @@ class CallRegisters(NamedTuple):
 
 def call_registers(function: Function, target: Target) -> CallRegisters:
     """The registers that the calls of `function` need; none without calls."""
-    return _Calls(target).of_function(function)
+    made = _Calls(target)
+    live, used = made.of_function(function)
+    expected = expected_through_addresses(function) if function.is_kernel else []
+    if expected:
+        found = _through_address(max(map(made.of_callee, expected)), LIMITS[target.number])
+        live, used = max(live, found.live), max(used, found.used)
+    return CallRegisters(live, used)
 
 
 def debug_call_registers(function: Function, target: Target) -> CallRegisters:
@@ -159,6 +178,15 @@ def _by_abi(across: int, is_spread: bool) -> CallRegisters:
     else:
         highest = _PRESERVED[-1] + above if above > 0 else _PRESERVED[max(across, 1) - 1]
     return CallRegisters(live, max(highest, _LAST_OF_ABI) + 1 + _ALWAYS_USED)
+
+
+def _through_address(callee: int, device: DeviceLimits) -> CallRegisters:
+    """The registers of a kernel because of a function called through an address that needs `callee` (7)."""
+    spread = _LEAST_BY_ADDRESS + _BANK * max(0, -(-(callee - _WITHOUT_GAPS) // _HALF))
+    targets = [*register_targets(device, device.warps_per_sm), MAX_REGISTERS_PER_THREAD]
+    needed = next((one for one in targets if one >= callee + _FOR_CALLER), MAX_REGISTERS_PER_THREAD)
+    used = min(spread, max(targets[0], needed))
+    return CallRegisters(min(callee + _LIVE_FOR_CALLER, used), used)
 
 
 def _by_own_convention(across: int, callee: int) -> CallRegisters:

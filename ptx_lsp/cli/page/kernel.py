@@ -80,7 +80,7 @@ def _tiles(row: Kernel) -> Iterator[_Tile]:
     registers, known = row.registers, row.occupancy
     interval = "estimated"
     if registers.interval is not None:
-        interval += f"; {registers.low} to {registers.high} for about 94 % of unseen kernels"
+        interval += f"; {registers.low} to {registers.high} for about 90 % of unseen kernels"
     of = f"exact for {known.registers} registers ({known.registers_source})"
     if known.registers_source == "estimate":
         of = f"exact for the estimated {known.registers} registers"

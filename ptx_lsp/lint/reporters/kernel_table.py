@@ -128,7 +128,7 @@ _COLUMNS: tuple[tuple[str, str, Figure], ...] = (
 def _legend(kernels: Sequence[Kernel]) -> Iterator[str]:
     """What the figures are, as far as these kernels have them."""
     if any(kernel.registers.estimate is not None for kernel in kernels):
-        yield "estimated without ptxas; about 94 % of unseen kernels lie within the interval in parentheses"
+        yield "estimated without ptxas; about 90 % of unseen kernels lie within the interval in parentheses"
     if any(kernel.registers.measured is not None for kernel in kernels):
         yield "measured by ptxas"
     if any(kernel.occupancy.registers_source == "estimate" for kernel in kernels):

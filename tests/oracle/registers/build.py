@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 from tests.oracle.registers.data_set import DataSet
 from tests.oracle.registers.kernel_texts import kernels, with_kernels
-from tests.oracle.registers.parts import capped, part_of
+from tests.oracle.registers.parts import SHARES, capped, part_of
 from tests.oracle.registers.truth import Kernel, NoFiguresError, Record, Tools, figures
 
 LISTED = "files.jsonl"
@@ -45,6 +45,8 @@ class Settings(NamedTuple):
     most: int
     """Kernels of a file; more are drawn."""
     timeout_s: float
+    shares: Sequence[float] = SHARES
+    """Of all origins, by part."""
 
 
 class Judged(NamedTuple):
@@ -83,7 +85,7 @@ def build(folder: Path, data: DataSet, settings: Settings, workers: int = 1) -> 
                 counts[judged.cause] += 1
                 continue
             origin = judged.listed.get("origin", judged.listed["repository"])
-            part = part_of(settings.seed, origin)
+            part = part_of(settings.seed, origin, settings.shares)
             counts["kernels"] += data.add(part, judged.record, judged.text)
     return counts
 

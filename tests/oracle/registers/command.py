@@ -5,7 +5,7 @@ build   compiles PTX files with ptxas and adds what it says to a data set, which
 measure the error of the estimate on parts
 train   the correction of the estimate, from parts; writes it, the figures of left-out repositories and
         docs/accuracy.md
-fresh   measures a part that nobody has looked at, and adds its figures to docs/accuracy.md
+fresh   measures a part that nobody has looked at, and adds its figures to docs/accuracy.md under a name
 count   the kernels of each part by compiler, target and program, without estimating
 """
 
@@ -25,7 +25,7 @@ from tests.oracle.registers.data_set import TRUTH, DataSet, records
 from tests.oracle.registers.estimates import estimates
 from tests.oracle.registers.figures import spread, table
 from tests.oracle.registers.page import record_fresh, record_left_out
-from tests.oracle.registers.parts import PARTS
+from tests.oracle.registers.parts import PARTS, SHARES
 from tests.oracle.registers.truth import Tools
 
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case "train":
                 return _train(given)
             case "fresh":
-                record_fresh(estimates(_part(given.part)))
+                record_fresh(given.draw, estimates(_part(given.part)))
                 return 0
             case _:
                 return _count(given.data)
@@ -62,6 +62,10 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("data", type=Path, help="the data set: a folder outside the repository")
     add.add_argument("files", type=Path, nargs="+", help="folders of PTX files with files.jsonl")
     add.add_argument("--seed", default="1", help="decides the part of each repository")
+    add.add_argument(
+        "--shares", type=float, nargs=len(PARTS), default=SHARES, metavar=tuple(map(str.upper, PARTS)),
+        help="of the repositories, by part",
+    )  # fmt: skip
     add.add_argument("--most", type=int, default=30, help="kernels of a file, drawn by the seed")
     add.add_argument("--timeout", type=float, default=60, help="of ptxas, in seconds")
     add.add_argument("--workers", type=int, default=2)
@@ -79,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     learn.add_argument("--dry-run", action="store_true", help="only print the figures")
     once = commands.add_parser("fresh", help="record the figures of a fresh part")
     once.add_argument("part", type=Path)
+    once.add_argument("--draw", default="fresh", help="the name of its row in docs/accuracy.md")
     count = commands.add_parser("count", help="print the numbers of kernels")
     count.add_argument("data", type=Path)
     return parser
@@ -90,7 +95,7 @@ def _build(given: argparse.Namespace) -> int:
         print("registers: no ptxas or no nvdisasm at hand", file=sys.stderr)
         return 2
     data = DataSet(given.data)
-    settings = Settings(Tools(compiler, nvdisasm), given.seed, given.most, given.timeout)
+    settings = Settings(Tools(compiler, nvdisasm), given.seed, given.most, given.timeout, given.shares)
     for folder in given.files:
         for name, count in build(folder, data, settings, given.workers).most_common():
             print(f"{folder}: {count} {name}")

@@ -1,7 +1,7 @@
 """docs/accuracy.md, from the figures in `figures.json`.
 
 1. Figures are of two kinds of kernels: *left out*, by models trained without their origin, which `train`
-   writes; and *fresh*, of a part that nobody looked at before, which `fresh` writes.
+   writes; and of *draws*, parts that nobody looked at before, which `fresh` writes, the latest first.
 2. `figures.json` names the correction that it is about by its digest. `fresh` refuses another one.
 """
 
@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypedDict
+from typing import Final, TypedDict
 
 from ptx_lsp.analyses.registers.correction import FILE
 from tests.oracle.registers.estimates import Estimated
@@ -32,7 +32,6 @@ RECORD: Final = Path(__file__).with_name("figures.json")
 TEMPLATE: Final = Path(__file__).with_name("accuracy.md")
 PAGE: Final = Path(__file__).parents[3] / "docs" / "accuracy.md"
 
-Section: TypeAlias = Literal["left_out", "fresh"]
 _KEYS: Final[Mapping[str, Callable[[Estimated], str]]] = {
     "compiler": compiler, "target": target_class, "instructions": size_class,
 }  # fmt: skip
@@ -59,7 +58,8 @@ class Record(TypedDict):
 
     correction: str
     left_out: Summary
-    fresh: Summary | None
+    draws: dict[str, Summary]
+    """By name, the latest first."""
 
 
 def digest() -> str:
@@ -98,26 +98,25 @@ def write(found: Record) -> None:
 
 def record_left_out(rows: Sequence[Estimated]) -> None:
     """Records the figures of left-out origins, by the correction that the package has now."""
-    write(Record(correction=digest(), left_out=summary(rows), fresh=None))
+    write(Record(correction=digest(), left_out=summary(rows), draws={}))
 
 
-def record_fresh(rows: Sequence[Estimated]) -> None:
-    """Records the figures of a fresh part. Raises ValueError if the others are of another correction."""
+def record_fresh(draw: str, rows: Sequence[Estimated]) -> None:
+    """Records the figures of a draw. Raises ValueError if the others are of another correction."""
     known = read()
     if known["correction"] != digest():
         raise ValueError(f"{RECORD.name} is about another correction: train again")
-    write(Record(correction=known["correction"], left_out=known["left_out"], fresh=summary(rows)))
+    known["draws"] = {draw: summary(rows), **known["draws"]}
+    write(known)
 
 
 def page(found: Record) -> str:
     """The text of docs/accuracy.md."""
-    parts: dict[str, Summary] = {"left out": found["left_out"]}
-    if found["fresh"] is not None:
-        parts = {"fresh": found["fresh"], **parts}
-    shown = parts["fresh" if found["fresh"] is not None else "left out"]
+    parts = {**found["draws"], "left out": found["left_out"]}
+    main, shown = next(iter(parts.items()))
     values = {
         "all": "\n".join([_HEADER, *(row(name, _figures(one["all"])) for name, one in parts.items())]),
-        "which": "fresh kernels" if found["fresh"] is not None else "left-out kernels",
+        "which": main,
         "kernels": str(_figures(shown["all"]).kernels),
         "origins": str(shown["origins"]),
         "train_kernels": str(_figures(found["left_out"]["all"]).kernels),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from tests.oracle.registers.truth import Kernel, Record
 
 Part: TypeAlias = Literal["train", "calibration", "fresh"]
 PARTS: tuple[Part, ...] = ("train", "calibration", "fresh")
-_SHARES = (0.6, 0.2, 0.2)
+SHARES: tuple[float, ...] = (0.6, 0.2, 0.2)
+"""Of all origins, by part."""
 
 
 def drawn(seed: str, group: str) -> float:
@@ -18,10 +19,10 @@ def drawn(seed: str, group: str) -> float:
     return int.from_bytes(hashlib.sha256(f"{seed}/{group}".encode()).digest()[:7]) / 2**56
 
 
-def part_of(seed: str, group: str) -> Part:
+def part_of(seed: str, group: str, shares: Sequence[float] = SHARES) -> Part:
     """The part of all that belongs to `group`: a repository, or a program of a collection."""
     at = drawn(seed, group)
-    for part, share in zip(PARTS, _SHARES, strict=True):
+    for part, share in zip(PARTS, shares, strict=True):
         if at < share:
             return part
         at -= share

@@ -32,7 +32,12 @@ from collections.abc import Iterator
 
 from ptx_lsp.analyses.occupancy.calculator import BlockResources, occupancy_of
 from ptx_lsp.analyses.occupancy.launch_bounds import LaunchBounds
-from ptx_lsp.isa.device_limits import MAX_REGISTERS_PER_THREAD, REGISTER_UNIT, WARP_SIZE
+from ptx_lsp.isa.device_limits import (
+    MAX_REGISTERS_PER_THREAD,
+    REGISTER_UNIT,
+    WARP_SIZE,
+    DeviceLimits,
+)
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -79,11 +84,15 @@ def holds_parameters(bounds: LaunchBounds, static_shared_bytes: int, least: int)
     return least <= _MOST_HELD * min(target, limit, MAX_REGISTERS_PER_THREAD)
 
 
-def _targets(bounds: LaunchBounds, static_shared_bytes: int) -> Iterator[int]:
-    """The targets but the last, of one warp per sub-partition (1)."""
-    partition = bounds.device.registers_per_sm // _PARTITIONS // WARP_SIZE
-    for warps in range(_most_warps(bounds, static_shared_bytes) // _PARTITIONS, 1, -1):
+def register_targets(device: DeviceLimits, most_warps: int) -> Iterator[int]:
+    """The targets but the last, of one warp per sub-partition (1), if up to `most_warps` are resident."""
+    partition = device.registers_per_sm // _PARTITIONS // WARP_SIZE
+    for warps in range(most_warps // _PARTITIONS, 1, -1):
         yield partition // warps // REGISTER_UNIT * REGISTER_UNIT
+
+
+def _targets(bounds: LaunchBounds, static_shared_bytes: int) -> Iterator[int]:
+    return register_targets(bounds.device, _most_warps(bounds, static_shared_bytes))
 
 
 def _keeps_to(least: int, registers: int) -> bool:
