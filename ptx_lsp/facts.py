@@ -12,6 +12,8 @@ computed again from the valid part of its previous value:
 - a `GenerationalCache` keeps results by keys that contain everything they depend on, such as the instructions
   of a block, as long as each version asks for them.
 
+A `module_fact` is about a module. It is valid for one version of it.
+
 Two threads may compute a fact at the same time, both from the same previous value. All threads see the result
 that was stored first.
 """
@@ -27,8 +29,11 @@ from operator import is_not
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import DIRECTIVE_FACTS, INCREMENTAL_FACTS, TEXT_FACTS, Function
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.static_typing import Generic, TypeVar, cast
+from ptx_lsp.static_typing import TYPE_CHECKING, Generic, TypeVar, cast
 from ptx_lsp.syntax import nodes
+
+if TYPE_CHECKING:
+    from ptx_lsp.model.module_scope import ModuleScope
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
@@ -55,6 +60,20 @@ def fact(compute: Callable[[Function], _T]) -> Callable[[Function], _T]:
             return cast(_T, function.facts.setdefault(compute, compute(function)))
 
     return known
+
+
+def module_fact(compute: _C) -> _C:
+    """Makes `compute` run once per version of a module, for all values of its other parameters."""
+
+    @wraps(compute)
+    def known(module: ModuleScope, *others: object) -> object:
+        key = (compute, *others)
+        try:
+            return module.facts[key]
+        except KeyError:
+            return module.facts.setdefault(key, compute(module, *others))
+
+    return cast(_C, known)
 
 
 SMALL_FACTS: set[object] = set()

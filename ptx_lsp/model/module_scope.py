@@ -104,6 +104,8 @@ class ModuleScope:
         self.verdicts: dict[Shape, Verdict | None] = {}
         """The instruction table's verdict on each instruction shape seen so far."""
         self.directive_shapes: DirectiveShapes = DirectiveShapes()
+        self.facts: dict[object, object] = {}
+        """The facts that `ptx_lsp.facts` has computed about this version as a whole."""
         self._symbols: Symbols = {}
         self._ranges: dict[str, tuple[_From, Variable | Register, int]] = {}
         self._numbers: dict[int, int] = {}

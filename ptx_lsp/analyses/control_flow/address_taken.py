@@ -8,7 +8,7 @@
    kernel has: all functions whose address is taken are expected.
 
 Source: ptxas 13.5 reports the registers of the largest of these functions for such kernels, for sm_75 to
-sm_120. None of this is cached: it depends on other functions too.
+sm_120.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.analyses.control_flow.call_graph import callees
+from ptx_lsp.facts import fact, module_fact
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.calls.calls import calls
 from ptx_lsp.model.calls.indirect import description
@@ -25,15 +26,19 @@ from ptx_lsp.model.symbols import TargetTable, Variable
 from ptx_lsp.syntax import nodes
 
 
-def expected_through_addresses(function: Function) -> list[Function]:
-    """The functions of the module that ptxas expects `function` to call through addresses (2), in order."""
+def may_call_through_addresses(function: Function) -> bool:
+    """Whether ptxas expects `function` to call those whose address is taken (2)."""
     module = module_of(function)
-    if not any(_has_addresses(one, module) for one in _reached(function)):
-        return []
-    taken = set(_in_initial_values(module))
+    return any(_has_addresses(one, module) for one in _reached(function))
+
+
+@module_fact
+def address_taken(module: Module) -> tuple[str, ...]:
+    """The names of the functions that the module defines and whose address is taken (1), sorted."""
+    names = set(_in_initial_values(module))
     for one in module.functions:
-        taken.update(_named(one))
-    return [module.definitions[name] for name in sorted(taken) if _is_function(module, name)]
+        names.update(_named(one))
+    return tuple(sorted(name for name in names if _is_function(module, name)))
 
 
 def _has_addresses(function: Function, module: Module) -> bool:
@@ -63,7 +68,8 @@ def _reached(function: Function) -> list[Function]:
     return list(found.values())
 
 
-def _named(function: Function) -> set[str]:
+@fact
+def _named(function: Function) -> frozenset[str]:
     """The names of the module that a function uses other than to call them or to list them for a call."""
     others: set[int] = set()
     for call in calls(function):
@@ -71,11 +77,11 @@ def _named(function: Function) -> set[str]:
         described = description(function, call)
         if isinstance(described, TargetTable):
             others.update(name.start for name in described.node.names)
-    return {
+    return frozenset(
         name
         for name, uses in function.free.items()
         if any(one.name.start not in others for one in uses)
-    }
+    )
 
 
 def _in_initial_values(module: Module) -> Iterator[str]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.analyses.control_flow.address_taken import expected_through_addresses
+from ptx_lsp.analyses.control_flow.address_taken import address_taken, may_call_through_addresses
 from ptx_lsp.analyses.control_flow.call_graph import call_graph_node
 from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
@@ -39,11 +39,13 @@ from ptx_lsp.analyses.registers.scheduling.scheduling_limit import register_targ
 from ptx_lsp.analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from ptx_lsp.analyses.registers.virtual_register_liveness import virtual_register_liveness
 from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
-from ptx_lsp.isa.device_limits import LIMITS, MAX_REGISTERS_PER_THREAD, DeviceLimits
+from ptx_lsp.facts import module_fact
+from ptx_lsp.isa.device_limits import LIMITS, MAX_REGISTERS_PER_THREAD
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.calls.calls import Call, calls
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_counts
+from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 
@@ -93,11 +95,9 @@ class CallRegisters(NamedTuple):
 
 def call_registers(function: Function, target: Target) -> CallRegisters:
     """The registers that the calls of `function` need; none without calls."""
-    made = _Calls(target)
-    live, used = made.of_function(function)
-    expected = expected_through_addresses(function) if function.is_kernel else []
-    if expected:
-        found = _through_address(max(map(made.of_callee, expected)), LIMITS[target.number])
+    live, used = _Calls(target).of_function(function)
+    if function.is_kernel and may_call_through_addresses(function):
+        found = _through_addresses(module_of(function), target)
         live, used = max(live, found.live), max(used, found.used)
     return CallRegisters(live, used)
 
@@ -180,8 +180,14 @@ def _by_abi(across: int, is_spread: bool) -> CallRegisters:
     return CallRegisters(live, max(highest, _LAST_OF_ABI) + 1 + _ALWAYS_USED)
 
 
-def _through_address(callee: int, device: DeviceLimits) -> CallRegisters:
-    """The registers of a kernel because of a function called through an address that needs `callee` (7)."""
+@module_fact
+def _through_addresses(module: Module, target: Target) -> CallRegisters:
+    """The registers of kernels because of the functions that they may call through addresses (7)."""
+    device, made = LIMITS[target.number], _Calls(target)
+    names = address_taken(module)
+    if not names:
+        return CallRegisters()
+    callee = max(made.of_callee(module.definitions[name]) for name in names)
     spread = _LEAST_BY_ADDRESS + _BANK * max(0, -(-(callee - _WITHOUT_GAPS) // _HALF))
     targets = [*register_targets(device, device.warps_per_sm), MAX_REGISTERS_PER_THREAD]
     needed = next((one for one in targets if one >= callee + _FOR_CALLER), MAX_REGISTERS_PER_THREAD)

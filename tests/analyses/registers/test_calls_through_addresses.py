@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ptx_lsp.analyses.control_flow.address_taken import expected_through_addresses
+from ptx_lsp.analyses.control_flow.address_taken import address_taken, may_call_through_addresses
+from ptx_lsp.analyses.registers import call_registers as call_registers_module
 from ptx_lsp.analyses.registers.call_registers import call_registers
+from ptx_lsp.analyses.registers.scheduling.list_scheduling import most_registers
 from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.module import Module
 
@@ -49,14 +53,17 @@ def test_kernels_that_may_call_through_addresses(body: str, is_expected: bool) -
         f".func through(.param .b64 p) {{ {REGISTERS} {DESCRIBED} ret; }}\n"
         f".func taking(.param .b64 p) {{ {REGISTERS} mov.u64 %d2, big; ret; }}\n"
     )
-    found = expected_through_addresses(Module.parse(text + kernel(body)).definitions["k"])
-    assert ("big" in [one.name for one in found]) == is_expected
+    module = Module.parse(text + kernel(body))
+    assert may_call_through_addresses(module.definitions["k"]) == is_expected
+    assert "big" in address_taken(module)
 
 
-@pytest.mark.parametrize(("taking", "expected"), [("", []), ("mov.u64 %d1, small;", ["small"])])
-def test_functions_that_are_only_listed_are_not_expected(taking: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(("taking", "expected"), [("", ()), ("mov.u64 %d1, small;", ("small",))])
+def test_functions_that_are_only_listed_have_no_address_taken(
+    taking: str, expected: tuple[str, ...]
+) -> None:
     module = Module.parse(HEAD + callee("small", 3) + kernel(taking + LISTED))
-    assert [one.name for one in expected_through_addresses(module.definitions["k"])] == expected
+    assert address_taken(module) == expected
 
 
 @pytest.mark.parametrize(
@@ -77,3 +84,19 @@ def test_registers_of_the_largest_function(target: str, used: dict[int, int]) ->
         found = call_registers(Module.parse(text).definitions["k"], judged)
         assert (count, found.used) == (count, registers)
         assert found.live <= found.used
+
+
+def test_the_functions_are_looked_at_once_for_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = parse_target("sm_90")
+    assert judged is not None
+    text = HEAD + callee("big", 50) + ".global .align 8 .u64 table[1] = {big};\n"
+    text += "".join(kernel(DESCRIBED).replace("k(", f"k{number}(") for number in range(3))
+    module, seen = Module.parse(text), list[int]()
+
+    def counted(*given: Any) -> int:
+        seen.append(most_registers(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(call_registers_module, "most_registers", counted)
+    used = {call_registers(module.definitions[f"k{number}"], judged).used for number in range(3)}
+    assert (used, len(seen)) == ({64}, 1)
