@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -14,7 +15,17 @@ from tests.oracle.registers.build import Settings, build
 from tests.oracle.registers.command import main
 from tests.oracle.registers.data_set import TRUTH, DataSet, records
 from tests.oracle.registers.estimates import Estimated, estimates
-from tests.oracle.registers.figures import figures, origin, size_class, spread, table, target_class
+from tests.oracle.registers.figures import (
+    drawn_again,
+    error,
+    figures,
+    is_covered,
+    origin,
+    size_class,
+    spread,
+    table,
+    target_class,
+)
 from tests.oracle.registers.kernel_texts import digests, kernels, with_kernels
 from tests.oracle.registers.machine_code import read
 from tests.oracle.registers.parts import PARTS, capped, part_of
@@ -323,6 +334,13 @@ class TestFigures:
         assert found is not None
         assert found.middle == pytest.approx(0.1)
         assert spread(rows[:5], lambda one: one.error) is None
+
+    def test_drawing_repositories_again(self) -> None:
+        one = [estimated(repository="a/a")] * 9
+        other = [estimated(repository="b/b", estimate=44)] * 9
+        assert drawn_again([*one, *one], error, mean, 50) == (0, 0)
+        assert drawn_again([*one, *other], error, mean, 50) == (0, pytest.approx(0.1))
+        assert drawn_again([*one, *other], is_covered, mean, 50) == (1, 1)
 
 
 class TestCommand:

@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean, median
 
 from ptx_lsp import ptxas
 from ptx_lsp.analyses.registers.correction import FILE
@@ -23,7 +24,7 @@ from tests.oracle.instructions.machine_code import disassembler
 from tests.oracle.registers.build import Settings, build
 from tests.oracle.registers.data_set import TRUTH, DataSet, records
 from tests.oracle.registers.estimates import estimates
-from tests.oracle.registers.figures import spread, table
+from tests.oracle.registers.figures import drawn_again, error, is_covered, spread, table
 from tests.oracle.registers.page import record_fresh, record_left_out
 from tests.oracle.registers.parts import PARTS, SHARES
 from tests.oracle.registers.truth import Tools
@@ -46,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 0
             case _:
                 return _count(given.data)
-    except (OSError, ValueError) as error:
-        print(f"registers: {error}", file=sys.stderr)
+    except (OSError, ValueError) as problem:
+        print(f"registers: {problem}", file=sys.stderr)
         return 2
 
 
@@ -109,6 +110,12 @@ def _measure(parts: Sequence[Path], every: int) -> int:
     if by_origin is not None:
         low, middle, high = by_origin
         print(f"\nMedian error of a repository: quartiles {low:.1%}, {middle:.1%}, {high:.1%}")
+        low, high = drawn_again(rows, lambda row: abs(error(row)), median)
+        least, most = drawn_again(rows, is_covered, mean)
+        print(
+            "In nine of ten draws of as many such repositories, the median error is"
+            f" {low:.1%} to {high:.1%},\nand the interval holds {least:.1%} to {most:.1%}"
+        )
     return 0
 
 

@@ -6,6 +6,8 @@ Errors are parts of the truth. Means and shares are over kernels; `spread` is ov
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from random import Random
 from statistics import median, quantiles
 from typing import NamedTuple
 
@@ -65,26 +67,36 @@ class Spread(NamedTuple):
 
 def figures(rows: Sequence[Estimated]) -> Figures:
     """The figures of at least one kernel."""
-    errors = [(row.estimate - row.used) / row.used for row in rows]
+    errors = list(map(error, rows))
     seen = [(row.peak, row.live) for row in rows if row.live]
     peaks = [(peak - live) / live for peak, live in seen]
     return Figures(
         kernels=len(rows),
         programs=len({(row.repository, row.program) for row in rows}),
         error=median(map(abs, errors)),
-        within_tenth=_share(abs(error) <= 0.1 for error in errors),
+        within_tenth=_share(abs(one) <= 0.1 for one in errors),
         within_tenth_or_two=_share(
             abs(row.estimate - row.used) <= max(2, 0.1 * row.used) for row in rows
         ),
         same_step=_share(_steps(row.estimate) == _steps(row.used) for row in rows),
         same_blocks=_share(_blocks(row, row.estimate) == _blocks(row, row.used) for row in rows),
         bias=median(errors),
-        coverage=_share(row.low <= row.used <= row.high for row in rows),
+        coverage=_share(map(is_covered, rows)),
         width=median((row.high - row.low) / row.used for row in rows),
         peak_error=median(map(abs, peaks)) if peaks else None,
         peak_within_tenth=_share(abs(peak) <= 0.1 for peak in peaks) if peaks else None,
         peak_bias=median(peaks) if peaks else None,
     )
+
+
+def error(row: Estimated) -> float:
+    """Of the estimate, with its sign."""
+    return (row.estimate - row.used) / row.used
+
+
+def is_covered(row: Estimated) -> bool:
+    """Whether the truth is in the interval."""
+    return row.low <= row.used <= row.high
 
 
 def compiler(row: Estimated) -> str:
@@ -151,6 +163,22 @@ def spread(
     if len(groups) < 2:
         return None
     return Spread(*quantiles((figure(figures(some)) for some in groups), n=4, method="inclusive"))
+
+
+def drawn_again(
+    rows: Iterable[Estimated],
+    value: Callable[[Estimated], float],
+    middle: Callable[[Iterable[float]], float],
+    draws: int = 2000,
+) -> tuple[float, float]:
+    """Between which numbers the `middle` of a value is in nine of ten draws of as many origins, of these and
+    with repetition.
+    """
+    groups, chance = [list(map(value, some)) for some in grouped(rows, origin).values()], Random(0)
+    found = sorted(
+        middle(list(chain.from_iterable(chance.choices(groups, k=len(groups))))) for _ in range(draws)
+    )
+    return found[draws // 20], found[-1 - draws // 20]
 
 
 HEADER: Sequence[str] = (
