@@ -370,8 +370,9 @@ class Session:
         if isinstance(file, HostFile):
             self.hosts.scheduler.schedule(file)
         elif isinstance(file, OpenFile):
-            self.disassembling.forget(file)
-            self.measuring.schedule(file, self._choice(file))
+            choice = self._choice(file)
+            self.disassembling.changed(file, choice)
+            self.measuring.schedule(file, choice)
             self.scheduler.schedule(file)
 
     def _choice(self, file: OpenFile) -> Choice:

@@ -69,6 +69,28 @@ def test_a_text_that_ptxas_rejects() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for ptxas is a script")
+def test_settings_that_come_late_do_not_end_the_run(tmp_path: Path) -> None:
+    tool = tmp_path / "ptxas"
+    tool.write_text(
+        "#!/bin/sh\ncase \"$*\" in --version) echo release 13.5;; --help) echo \"'sm_80'\";; "
+        f"*output.cubin*) touch {tmp_path}/started; until [ -e {tmp_path}/go ]; do sleep 1; done;; esac\n"
+    )
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    nvdisasm = tmp_path / "nvdisasm"
+    nvdisasm.write_text("#!/bin/sh\n")
+    nvdisasm.chmod(tool.stat().st_mode)
+    with Connection(options={"ptxas": "auto", "ptxasPath": str(tool)}) as client:
+        client.open(URI, TEXTS["cuda"].read_text())
+        waiting = client.send("ptx/machineCode", of_file(URI, kernel="redux"))
+        client.wait_until((tmp_path / "started").exists)
+        changed = {"ptxas": "auto", "codeLens": {"enabled": False}}
+        client.notify("workspace/didChangeConfiguration", {"settings": {"ptx": changed}})
+        client.request("ptx/pressureProfile", of_file(URI, kernel="redux"))
+        (tmp_path / "go").touch()
+        assert "has changed" not in str(at(client.answer(waiting), "problem"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for ptxas is a script")
 def test_an_edit_ends_the_run_and_answers_the_request(tmp_path: Path) -> None:
     tool = tmp_path / "ptxas"
     tool.write_text(

@@ -17,7 +17,14 @@ from ptx_lsp import nvdisasm
 from ptx_lsp.isa.target import Target
 from ptx_lsp.nvdisasm import MachineInstruction
 from ptx_lsp.ptxas import PtxasError, Report
-from ptx_lsp.server.background.measuring import Measured, Measuring, Program, judge, text_key
+from ptx_lsp.server.background.measuring import (
+    Choice,
+    Measured,
+    Measuring,
+    Program,
+    judge,
+    text_key,
+)
 from ptx_lsp.server.background.process import run
 from ptx_lsp.server.openfile import ClientFile
 from ptx_lsp.server.skeleton import MOST_BYTES
@@ -78,8 +85,17 @@ class Disassembling:
                 self._results.popitem(last=False)
         return found
 
+    def changed(self, file: ClientFile, choice: Choice) -> None:
+        """Ends the work on a file whose text or target is another one now. Other settings do not matter: they
+        may be known after the first request only.
+        """
+        if file in self._running:
+            key, _ = self._running[file]
+            if not choice.is_on or key != text_key(file.source.data, choice.target):
+                self.forget(file)
+
     def forget(self, file: ClientFile) -> None:
-        """Ends the work on a file that was changed or closed."""
+        """Ends the work on a file that was closed, or on its earlier text."""
         running = self._running.pop(file, None)
         if running is not None:
             running[1].cancel()
