@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import gc
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +22,11 @@ settings.load_profile("ours")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Hundreds of tests start programs. Where `PYTHONDONTWRITEBYTECODE` is set, each would compile all of
-    the modules again.
+    the modules again. A shell starts what is to run in the background so that it ignores interrupts, and so
+    would these programs, some of which tests interrupt.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(__file__).parents[1] / "ptx_lsp", quiet=1)
 

@@ -160,10 +160,13 @@ def test_an_interrupted_run() -> None:
     command = [sys.executable, "-m", "ptx_lsp.cli.run", "k.ptx", "--record", "r.ptxrec", "--native", "off"]
     command += ["--limit", str(1 << 60)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        while not _is_written(Path("r.ptxrec")):
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
+        try:
+            while not _is_written(Path("r.ptxrec")):
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+        finally:
+            process.kill()
     assert read_recording(Path("r.ptxrec")).outcome.status == "interrupted"
 
 
