@@ -20,8 +20,8 @@ from pathlib import Path
 from ptx_lsp import __version__, ptxas
 
 ROOT = Path(__file__).parents[1]
-FINE = (ROOT / "examples" / "reverse.ptx").read_text(encoding="utf-8")
-FINE = FINE.replace("\n\n\tsub.u32", "\n\tbar.sync 0;\n\n\tsub.u32")
+_TEXT = (ROOT / "examples" / "reverse.ptx").read_text(encoding="utf-8")
+FINE = _TEXT.replace("\n\n\tsub.u32", "\n\tbar.sync 0;\n\n\tsub.u32")
 MISTAKES: dict[str, tuple[str, str]] = {
     "none": ("", ""),
     "a misspelt opcode": ("mul.wide", "mull.wide"),
@@ -37,7 +37,7 @@ MISTAKES: dict[str, tuple[str, str]] = {
     "a register that is never written": ("ld.global.u32 %r2", "ld.global.u32 %r0"),
 }  # fmt: skip
 """A text in the kernel, and the one that takes its place."""
-_INPUT = {
+_INPUT: dict[str, object] = {
     "schema": "spverify.kernel-input/v1", "entry": "reverse", "arguments": [],
     "launch": {"grid_dim": [1, 1, 1], "block_dim": [64, 1, 1]},
 }  # fmt: skip
