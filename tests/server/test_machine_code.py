@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -22,6 +23,17 @@ def items(found: Json, *path: str) -> list[Json]:
     listed = at(found, *path)
     assert isinstance(listed, list)
     return listed
+
+
+def stand_in(folder: Path, case: str) -> Path:
+    """A script that answers as ptxas does about itself; `case` is what else it does, as a shell has it."""
+    tool = folder / "ptxas"
+    tool.write_text(
+        "#!/bin/sh\ncase \"$*\" in --version) echo release 13.5;; --help) echo \"'sm_80'\";; "
+        f"{case};; esac\n"
+    )
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    return tool
 
 
 def test_without_ptxas_there_are_two_columns_and_the_reason() -> None:
@@ -70,15 +82,9 @@ def test_a_text_that_ptxas_rejects() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for ptxas is a script")
 def test_settings_that_come_late_do_not_end_the_run(tmp_path: Path) -> None:
-    tool = tmp_path / "ptxas"
-    tool.write_text(
-        "#!/bin/sh\ncase \"$*\" in --version) echo release 13.5;; --help) echo \"'sm_80'\";; "
-        f"*output.cubin*) touch {tmp_path}/started; until [ -e {tmp_path}/go ]; do sleep 1; done;; esac\n"
-    )
-    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
-    nvdisasm = tmp_path / "nvdisasm"
-    nvdisasm.write_text("#!/bin/sh\n")
-    nvdisasm.chmod(tool.stat().st_mode)
+    waits = f"*output.cubin*) touch {tmp_path}/started; until [ -e {tmp_path}/go ]; do sleep 1; done"
+    tool = stand_in(tmp_path, waits)
+    shutil.copy(tool, tmp_path / "nvdisasm")
     with Connection(options={"ptxas": "auto", "ptxasPath": str(tool)}) as client:
         client.open(URI, TEXTS["cuda"].read_text())
         waiting = client.send("ptx/machineCode", of_file(URI, kernel="redux"))
@@ -92,12 +98,7 @@ def test_settings_that_come_late_do_not_end_the_run(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for ptxas is a script")
 def test_an_edit_ends_the_run_and_answers_the_request(tmp_path: Path) -> None:
-    tool = tmp_path / "ptxas"
-    tool.write_text(
-        "#!/bin/sh\ncase $1 in --version) echo release 13.5;; --help) echo \"'sm_80'\";; "
-        f"*) touch {tmp_path}/started; sleep 1000;; esac\n"
-    )
-    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    tool = stand_in(tmp_path, "*) sleep 1000")
     with Connection(options={"ptxas": "auto", "ptxasPath": str(tool)}) as client:
         text = TEXTS["cuda"].read_text()
         client.open(URI, text)

@@ -57,7 +57,7 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
     text = [*prelude(*point).rstrip("\n").split("\n")]
     first = len(text)
     text += lines
-    # fixes and collections of garbage take most of the time
+    # nobody reads the fixes, and their search takes long
     with _without_collections(), patch.object(insertion_edits, "ways", return_value=()):
         module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
         source = module.document.source
