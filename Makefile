@@ -11,6 +11,8 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c \
              $(wildcard ptx_lsp/*/native/*) $(wildcard ptx_lsp/analyses/native/*)
 
+unexport PYTHONDONTWRITEBYTECODE # else each process of the tests would compile all modules again
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-fast lint types unit test-long editors test-vscode grammar bench docs dist pictures record-gpu clean
 

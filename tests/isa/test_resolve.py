@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ptx_lsp.isa.matching.fit import Fit, fit, nearest_fits, outlines
 from ptx_lsp.isa.matching.resolve import possible_next, resolve
+from ptx_lsp.isa.schema import table
 from ptx_lsp.isa.schema.operand import Argument
 from ptx_lsp.isa.target import Target, Version
 
@@ -176,3 +178,28 @@ def test_equal_operand_lists_of_different_forms() -> None:
         match = resolve(spelling).match((register,) * 3)
         assert match is not None
         assert [operand.access for _, operand in match.places] == ["write", "read", "read"]
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "mul.s32", "mul.lo.s33", "mul.lo.lo.s32", "ld.f32.f32", "cp.async.cg.shared", "cvt.rn.f32.f32.f32",
+        "mma.sync.m8n8k4.f16.f16.f16", "add.finite.zero.f32", "tcgen05.mma.kind::f16", "red.async.inc.u32",
+        "atom",
+    ],
+)  # fmt: skip
+def test_the_nearest_forms_are_those_with_the_fewest_faults(spelling: str) -> None:
+    opcode, *modifiers = spelling.split(".")
+    words = tuple(f".{modifier}" for modifier in modifiers)
+    entries = table.entries(opcode)
+    fits = [fit(entry, outline, words) for entry in entries for outline in outlines(entry)]
+    least = min(one.distance for one in fits)
+    assert least[0] > 0
+    nearest = nearest_fits(entries, words)
+    assert [_form(one) for one in nearest if one.distance == least] == [
+        _form(one) for one in fits if one.distance == least
+    ]
+
+
+def _form(fit: Fit) -> tuple[str, str]:
+    return fit.candidate.entry.name, fit.candidate.form.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 
 from ptx_lsp.isa.matching.ignored_modifiers import IGNORABLE, is_ignored
@@ -15,6 +16,7 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Final
 
 ProblemKind = Literal[
@@ -108,34 +110,77 @@ class Fit(NamedTuple):
         return (faults, len(self.extra))
 
 
-def possible_forms(entry: Entry, words: frozenset[str]) -> list[Form]:
-    """The forms that modifiers may fit without faults. It rules out most forms at little cost."""
-    found: list[Form] = []
-    for form, known, required in _outlines(entry):
-        if not words <= known:
-            continue
-        for choices in required:
-            if words.isdisjoint(choices):
-                break
-        else:
-            found.append(form)
-    return found
+class Outline(NamedTuple):
+    """A form with what is looked up in it for each spelling."""
+
+    form: Form
+    words: frozenset[str]
+    """Its modifiers."""
+    known: frozenset[str]
+    """These, and those that ptxas ignores: others do not fit."""
+    required: tuple[tuple[str, ...], ...]
+    """The choices of its required slots."""
+    slots_of: dict[str, tuple[int, ...]]
+    """The numbers of the slots that admit each modifier."""
 
 
 @lru_cache(maxsize=4096)  # limited, so that it is dropped with closed files (`server/memory.py`)
-def _outlines(entry: Entry) -> list[tuple[Form, frozenset[str], list[tuple[str, ...]]]]:
-    """Each form with the modifiers that it may have, and the choices of its required slots."""
-    return [
-        (form, form.words | IGNORABLE, [slot.choices for slot in form.slots if not slot.groups])
-        for form in entry.forms
+def outlines(entry: Entry) -> list[Outline]:
+    """The forms of a row."""
+    return list(map(_outline, entry.forms))
+
+
+def _outline(form: Form) -> Outline:
+    slots_of: dict[str, tuple[int, ...]] = {}
+    for at, slot in enumerate(form.slots):
+        for choice in slot.choices:
+            slots_of[choice] = (*slots_of.get(choice, ()), at)
+    words = frozenset(slots_of)
+    required = tuple([slot.choices for slot in form.slots if not slot.groups])
+    return Outline(form, words, words | IGNORABLE, required, slots_of)
+
+
+def fits_without_faults(entry: Entry, words: tuple[str, ...]) -> list[Fit]:
+    """The forms of a row that the modifiers fit. Most forms are ruled out at little cost."""
+    distinct = frozenset(words)
+    fits = [
+        fit(entry, outline, words)
+        for outline in outlines(entry)
+        if distinct <= outline.known and not _least_faults(outline, distinct)
     ]
+    return [found for found in fits if not found.faults]
 
 
-def fit(entry: Entry, form: Form, words: tuple[str, ...]) -> Fit:
+def nearest_fits(entries: Iterable[Entry], words: tuple[str, ...]) -> list[Fit]:
+    """The fits to the nearest forms of these rows, in their order; and to a few more."""
+    every = [(entry, outline) for entry in entries for outline in outlines(entry)]
+    distinct = frozenset(words)
+    bounds = [(_least_faults(outline, distinct), number) for number, (_, outline) in enumerate(every)]
+    found: dict[int, Fit] = {}
+    least = sys.maxsize
+    for bound, number in sorted(bounds):
+        if bound > least:
+            break
+        one = found[number] = fit(*every[number], words)
+        least = min(least, one.distance[0])
+    return [found[number] for number in sorted(found)]
+
+
+def _least_faults(outline: Outline, words: frozenset[str]) -> int:
+    """A lower bound of the faults in `Fit.distance`."""
+    faults = len(words - outline.known)
+    for choices in outline.required:
+        if words.isdisjoint(choices):
+            faults += 1
+    return faults
+
+
+def fit(entry: Entry, outline: Outline, words: tuple[str, ...]) -> Fit:
     """Gives each modifier the first free slot that admits it, in order where that is possible.
 
     Types and state spaces must keep their order everywhere, modifiers only where they are pinned.
     """
+    form = outline.form
     slots = form.slots
     holder: list[int] = [-1] * len(slots)
     extra: list[int] = []
@@ -146,8 +191,8 @@ def fit(entry: Entry, form: Form, words: tuple[str, ...]) -> Fit:
     last_of: dict[str, int] = {}
     for number, word in enumerate(words):
         found = -1
-        for at, slot in enumerate(slots):
-            if holder[at] < 0 and word in slot.choices:
+        for at in outline.slots_of.get(word, ()):
+            if holder[at] < 0:
                 found = at if at > last or found < 0 else found
                 if at > last:
                     break
@@ -228,15 +273,14 @@ _ONCE: Final = frozenset((
 
 def _missing(slots: tuple[Slot, ...], holder: list[int]) -> tuple[Slot, ...]:
     """Empty slots that are required, by themselves or by a filled slot of their group."""
-    filled = [slot.groups for slot, at in zip(slots, holder, strict=True) if at >= 0]
-    return tuple(
-        slot
-        for slot, at in zip(slots, holder, strict=True)
-        if at < 0
-        and (
-            not slot.groups or any(groups[: len(slot.groups)] == slot.groups for groups in filled)
-        )
-    )
+    empty = [slot for slot, at in zip(slots, holder, strict=True) if at < 0]
+    if not empty:
+        return ()
+    begun: set[tuple[int, ...]] = {()}
+    for slot, at in zip(slots, holder, strict=True):
+        if at >= 0:
+            begun.update([slot.groups[:depth] for depth in range(1, len(slot.groups) + 1)])
+    return tuple([slot for slot in empty if slot.groups in begun])
 
 
 def excluded(found: Fit) -> list[Problem]:
@@ -250,8 +294,8 @@ def excluded(found: Fit) -> list[Problem]:
 
 def is_right(opcode: str, words: tuple[str, ...]) -> bool:
     """Whether there is such an instruction. `resolve` would say why not, which takes longer."""
-    fits = (fit(entry, form, words) for entry in table.entries(opcode) for form in entry.forms)
-    return any(not one.faults and not excluded(one) for one in fits)
+    fits = (one for entry in table.entries(opcode) for one in fits_without_faults(entry, words))
+    return any(not excluded(one) for one in fits)
 
 
 def _repeated(number: int, word: str) -> Problem:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ptx_lsp.isa.matching.fit import Fit, Problem, is_right, kept_in_order
+from ptx_lsp.isa.matching.fit import Fit, Problem, is_right, kept_in_order, outlines
 from ptx_lsp.isa.matching.spelling_suggestions import is_of_class, similar_modifiers
+from ptx_lsp.isa.schema.table import entries
 from ptx_lsp.isa.types import TYPES
 
 
-def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
-    """Why no form matches, relative to the nearest one."""
+def explain(best: Fit, nearest: Sequence[Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
+    """Why no form matches, relative to the best of the nearest ones."""
     name, form = best.candidate.entry.opcode, best.candidate.form
-    known = frozenset(word for fit in fitting for word in fit.candidate.form.words)
+    known = frozenset[str]().union(*[form.words for row in entries(name) for form in outlines(row)])
     problems: list[Problem] = []
     is_hopeless = sum(words[number] not in known for number in best.extra) > 1  # one of them stays wrong
     for number in best.extra:
@@ -24,11 +25,11 @@ def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[
             problems.append(Problem("repeated-modifier", number + 1, message))
         elif word in known:
             message = f"`{word}` is not allowed with the other modifiers of this `{name}`"
-            instead = _alike(word, _instead(best, fitting))
+            instead = _alike(word, _instead(best, nearest))
             problems.append(Problem("modifier-not-allowed", number + 1, message, instead))
         else:
             suits = _never if is_hopeless else partial(_is_right_with, name, words, number)
-            meant = similar_modifiers(word, sorted(known), suits) or _alike(word, _instead(best, fitting))
+            meant = similar_modifiers(word, sorted(known), suits) or _alike(word, _instead(best, nearest))
             message = f"`{name}` has no modifier `{word}`"
             problems.append(Problem("unknown-modifier", number + 1, message, meant))
     for number in best.misplaced if best.extra or not best.missing else ():
@@ -41,7 +42,7 @@ def explain(best: Fit, fitting: Sequence[Fit], words: tuple[str, ...]) -> tuple[
         problems.append(Problem("modifier-not-allowed", number + 1, message))
     if not best.extra:
         for slot in best.missing:
-            choices = slot.choices if len(best.missing) > 1 else _instead(best, fitting)
+            choices = slot.choices if len(best.missing) > 1 else _instead(best, nearest)
             message = f"`{name}` requires {_listed(choices)}"
             problems.append(Problem("missing-modifier", 0, message, choices))
     return tuple(problems)
@@ -60,10 +61,10 @@ def _alike(word: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if is_of_class(name, word))
 
 
-def _instead(best: Fit, fitting: Sequence[Fit]) -> tuple[str, ...]:
+def _instead(best: Fit, nearest: Sequence[Fit]) -> tuple[str, ...]:
     """What may stand in place of the modifiers that do not fit, by any form that is as near as the best."""
     found: dict[str, None] = {}
-    for fit in fitting:
+    for fit in nearest:
         if fit.distance == best.distance and fit.extra == best.extra and len(fit.missing) == 1:
             found.update(dict.fromkeys(fit.missing[0].choices))
     return tuple(found)

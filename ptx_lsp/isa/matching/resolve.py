@@ -16,8 +16,10 @@ from ptx_lsp.isa.matching.fit import (
     Problem,
     excluded,
     fit,
+    fits_without_faults,
     is_right,
-    possible_forms,
+    nearest_fits,
+    outlines,
 )
 from ptx_lsp.isa.matching.match import Match, best_match
 from ptx_lsp.isa.schema import table
@@ -76,26 +78,23 @@ def resolve(spelling: str) -> Resolution:
     entries = table.entries(opcode)
     if not entries:
         return Resolution(spelling, (), (_unknown(opcode, words),))
-    distinct = frozenset(words)
-    possible = [fit(entry, form, words) for entry in entries for form in possible_forms(entry, distinct)]
-    exact = [one for one in possible if not one.faults]
+    exact = [one for entry in entries for one in fits_without_faults(entry, words)]
     candidates = [one.candidate for one in exact if not excluded(one)]
     if candidates:
         in_order = [one for one in candidates if not one.problems]
         return Resolution(spelling, tuple(in_order or candidates), ())
     if exact:
         return Resolution(spelling, (), tuple(excluded(exact[0])))
-    fitting = [fit(entry, form, words) for entry in entries for form in entry.forms]
-    return Resolution(spelling, (), _misfit(fitting, words))
+    return Resolution(spelling, (), _misfit(nearest_fits(entries, words), words))
 
 
 # What explains mistakes is imported when there is one.
 
 
-def _misfit(fitting: list[Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
+def _misfit(nearest: list[Fit], words: tuple[str, ...]) -> tuple[Problem, ...]:
     from ptx_lsp.isa.matching.misfit import explain
 
-    return explain(min(fitting, key=lambda one: one.distance), fitting, words)
+    return explain(min(nearest, key=lambda one: one.distance), nearest, words)
 
 
 def _unknown(opcode: str, words: tuple[str, ...]) -> Problem:
@@ -146,7 +145,12 @@ def unfinished(spelling: str) -> tuple[Candidate, ...]:
     """The forms that a spelling may become by more modifiers, or is already."""
     opcode, *modifiers = spelling.split(".")
     words = tuple("." + modifier for modifier in modifiers)
-    fits = [fit(entry, form, words) for entry in table.entries(opcode) for form in entry.forms]
+    fits = [
+        fit(entry, outline, words)
+        for entry in table.entries(opcode)
+        for outline in outlines(entry)
+        if outline.known.issuperset(words)
+    ]
     return tuple(one.candidate for one in fits if not (one.extra or one.misplaced))
 
 
