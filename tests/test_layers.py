@@ -17,7 +17,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
             "ptx_lsp.code_cache ptx_lsp.lazy_pattern ptx_lsp.named_tuple ptx_lsp.packages ptx_lsp.parallel "
             "ptx_lsp.prepared ptx_lsp.process_tables ptx_lsp.unbuilt ptx_lsp.command_parser"
         ),
-        "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler",
+        "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler ptx_lsp.finding_kinds",
         "ptx_lsp.nvdisasm",
         "ptx_lsp.syntax ptx_lsp.isa ptx_lsp.embedded ptx_lsp.containers",
         "ptx_lsp.model",
@@ -118,8 +118,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "arguments ending inputs kernel_names settings",
         "members",
         "collecting",
-        "launching reducing",
-        "option_parser explanations files graphs output run saved_report selection",
+        "launching reducing explanations output",
+        "option_parser files graphs run saved_report selection",
         "binary_output command_line checking completion configure extract manual page",
         "plan",
         "tally",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ptx_lsp.cli.option_parser import Parser, parser
 from ptx_lsp.cli.output import print_lines
+from ptx_lsp.finding_kinds.registry import KINDS
 from ptx_lsp.isa.target import TARGETS
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.lint.results.reporter import reporters
@@ -64,7 +65,7 @@ def _flag(action: argparse.Action) -> Flag:
         case "RULES":
             return Flag(names, summary, tuple(known), ",")
         case "NAME" if "--explain" in names:
-            return Flag(names, summary, tuple(known))
+            return Flag(names, summary, tuple(dict.fromkeys((*known, *KINDS))))
         case "X[=FILE]":
             return Flag(names, summary, tuple(reporters()))
         case _:

@@ -251,8 +251,8 @@ def _add_help(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reference")
     group.add_argument(
         "--explain", metavar="NAME",
-        help="explain a rule, an instruction with or without modifiers, a modifier, a type, a state "
-        "space, a directive or a special register",
+        help="explain a rule, a kind of finding of ptx-run, an instruction with or without modifiers, a "
+        "modifier, a type, a state space, a directive or a special register",
     )
     group.add_argument("--rules", action="store_true", help="list the rules")
 

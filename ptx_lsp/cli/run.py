@@ -28,6 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = parse(argv)
     except SystemExit as done:  # --help, --version or a usage error, already reported
         return done.code if isinstance(done.code, int) else TROUBLE
+    if options.explain is not None:
+        return _explain(options.explain)
     try:
         from ptx_lsp.cli.launching.request import requests
         from ptx_lsp.executor.launching.specs import SpecError
@@ -68,6 +70,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return FAILED
     return max((_status(one) for one in launched), default=DONE)
+
+
+def _explain(name: str) -> int:
+    """Prints the description of a kind of finding, or of anything that `ptx-lint --explain` describes."""
+    from ptx_lsp.cli.arguments import UsageError
+    from ptx_lsp.cli.explanations.explain import explain
+    from ptx_lsp.cli.output import print_lines
+    from ptx_lsp.lint.results.style import Style
+
+    try:
+        print_lines(explain(name, Style(sys.stdout.isatty() and "NO_COLOR" not in os.environ)))
+    except UsageError as error:
+        print(f"ptx-run: error: {error}", file=sys.stderr)
+        return TROUBLE
+    return DONE
 
 
 def _reason(error: Exception) -> str:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
+from ptx_lsp.finding_kinds.registry import KINDS
 
-FILTERS: dict[str, tuple[str, frozenset[str]]] = {
-    "race": ("Data races", frozenset((
-        "race", "missing-proxy-fence", "schedule-dependent", "early-arrival", "cp.async-not-waited",
-        "tcgen05-not-waited",
-    ))),
-    "uninitialised": ("Uninitialised values", frozenset(("uninitialized-register", "uninitialized-memory"))),
-    "out-of-bounds": ("Accesses out of bounds", frozenset(("out-of-bounds",))),
-    "divergence": ("Barriers in divergent code", frozenset((
-        "barrier-mismatch", "divergent-barrier", "divergent-warp", "membermask",
-    ))),
-    "other": ("Other findings", frozenset(("division-by-zero", "noreturn", "undescribed-callee"))),
+_LABELS = {
+    "race": "Data races", "uninitialised": "Uninitialised values", "out-of-bounds": "Accesses out of bounds",
+    "divergence": "Barriers in divergent code", "other": "Other findings",
+}  # fmt: skip
+FILTERS = {
+    filter: (label, frozenset(one.name for one in KINDS.values() if one.filter == filter))
+    for filter, label in _LABELS.items()
 }
 """Of what the checks find. A kernel that fails always stops."""
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from ptx_lsp.cli.explanations.modifier import word_names
+from ptx_lsp.cli.run import main as run
+from ptx_lsp.finding_kinds.registry import KINDS
 from ptx_lsp.isa import directives, special_registers
 from ptx_lsp.isa.schema import table
 from ptx_lsp.lint.registry import all_rules
@@ -40,6 +42,12 @@ from tests.cli.conftest import Lint
         ("@!p", "@!p (guard)", ["whose predicate is false"]),
         ("@", "@ (guard)", []),
         ("{}", "{} (block)", ["{} (vector)", "discards an element"]),
+        ("race", "race (finding of ptx-run --check)", ["Example\n", "Use instead\n", "    bar.sync 0;\n"]),
+        ("deadlock", "deadlock (error that stops a kernel)", ["`%r1` is `%tid.x`"]),
+        ("uninitialized-register", "uninitialized-register (finding of ptx-run --check)", ["selp.u32"]),
+        ("divergent-barrier", "warning[W250] divergent-barrier", ["\ndivergent-barrier (finding of ptx-run"]),
+        ("noreturn", ".noreturn (function directive)", ["\n\nnoreturn (finding of ptx-run --check)\n"]),
+        ("trap", "trap (instruction)", ["\n\ntrap (error that stops a kernel)\n"]),
         ("frc", "frc (removed instruction)", ["`cvt.rmi.f32.f32` and `sub.f32`"]),
     ],
 )
@@ -143,7 +151,7 @@ def test_everything_is_explained(lint: Lint) -> None:
     names += directives.DIRECTIVES
     names += [entry.name for entry in table.all_entries()]
     names += [name for name, _ in special_registers.rows() if "[" not in name]
-    names += word_names()
+    names += [*word_names(), *KINDS]
     for name in dict.fromkeys(names):
         done = lint("--explain", name)
         assert (done.status, done.err) == (0, ""), name
@@ -151,7 +159,7 @@ def test_everything_is_explained(lint: Lint) -> None:
 
 
 def test_unknown_names_are_wrong_usage(lint: Lint) -> None:
-    for name, near in ((".widee", "`.wide`"), (".e4m33", "`.e4m3`"), ("mull", "`mul`")):
+    for name, near in ((".widee", "`.wide`"), (".e4m33", "`.e4m3`"), ("mull", "`mul`"), ("races", "`race`")):
         done = lint("--explain", name)
         assert (done.status, done.out) == (2, "")
         assert f"did you mean {near}?" in done.err
@@ -174,3 +182,15 @@ def test_rules(lint: Lint) -> None:
 @pytest.mark.parametrize("name", ["ptxas", "over-budget"])
 def test_what_no_rule_finds_is_explained(lint: Lint, name: str) -> None:
     assert lint("--explain", name).out.startswith(f"{name} (of no rule)\n")
+
+
+@pytest.mark.parametrize("name", ["race", "mul.wide.u32"])
+def test_ptx_run_explains_the_same(lint: Lint, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--explain", name]) == 0
+    out = capsys.readouterr().out
+    assert out == lint("--explain", name).out
+
+
+def test_ptx_run_suggests_a_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--explain", "deadlok"]) == 2
+    assert capsys.readouterr().err == "ptx-run: error: unknown name `deadlok`; did you mean `deadlock`?\n"

@@ -213,7 +213,7 @@ def test_findings(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SEEDED / "race_global.ptx")
     assert main([path, "--entry", "broken_message", "--check"]) == 1
     error = capsys.readouterr().err
-    assert f"{path}:50: error[race] it reads " in error
+    assert f"{path}:50: error[race] thread (" in error
     assert "  block (1, 0, 0), thread (1, 0, 0), and 30 more" in error
     assert main([path, "--entry", "fixed_message", "--check"]) == 0
     assert capsys.readouterr().err == ""

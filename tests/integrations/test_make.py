@@ -98,6 +98,6 @@ def test_the_demo_shows_findings_a_race_and_a_report(tmp_path: Path) -> None:
     )
     assert "error[missing-modifier] `mul` requires `.hi` or `.lo`" in done.stdout
     assert "63," in done.stdout
-    assert "error[race] it reads `tile`" in done.stderr
+    assert "error[race] thread (0, 0, 0) reads `tile`" in done.stderr
     assert "<html" in report.read_text(encoding="utf-8")
     assert done.stdout.rpartition("Next:")[2].count("\n") > 5

@@ -10,6 +10,8 @@ from ptx_lsp.cli.arguments import UsageError
 from ptx_lsp.cli.explanations.instruction import explain_instruction
 from ptx_lsp.cli.explanations.modifier import explain_word, needs, word_names
 from ptx_lsp.cli.explanations.sections import prose, section, title
+from ptx_lsp.finding_kinds.finding_kind import FindingKind
+from ptx_lsp.finding_kinds.registry import KINDS
 from ptx_lsp.isa import directives, special_registers
 from ptx_lsp.isa.keywords import Keyword, explanations
 from ptx_lsp.isa.schema import table
@@ -20,15 +22,19 @@ from ptx_lsp.lint.rule import Rule
 
 
 def explain(name: str, style: Style) -> Iterator[str]:
-    """The description of `name`, line by line: a rule, instruction, directive, special register, modifier,
-    type or state space.
+    """The description of `name`, line by line: a rule, kind of finding, instruction, directive, special
+    register, modifier, type or state space.
 
     Raises UsageError for any other name.
     """
+    kind = KINDS.get(name)
+    last = [] if kind is None else [_kind(kind, style)]
     for spelling in (name, f".{name}", f"%{name}"):
         found = _explained(spelling, style)
         if found:
-            return _joined(found)
+            return _joined([*found, *last])
+    if last:
+        return _joined(last)
     raise UsageError(f"unknown name `{name}`{did_you_mean(name, _all_names())}")
 
 
@@ -79,6 +85,7 @@ def list_rules(format: str, style: Style) -> Iterator[str]:
 def _all_names() -> list[str]:
     names = [text for rule in all_rules() for text in (rule.name, rule.code)]
     registers = [pattern for pattern, _ in special_registers.rows()]
+    names += KINDS
     return [*names, *OUTSIDE, "WARP_SZ", *directives.DIRECTIVES, *registers, *table.opcodes(), *word_names()]
 
 
@@ -96,6 +103,12 @@ def _rule(rule: Rule, style: Style) -> Iterator[str]:
             yield style.paint(line.removeprefix("## "), "bold")
         else:
             yield line
+
+
+def _kind(kind: FindingKind, style: Style) -> Iterator[str]:
+    yield from title(kind.name, kind.title, kind.summary, style)
+    for heading, lines in kind.sections():
+        yield from section(heading, lines, style)
 
 
 def _directive(directive: directives.Directive, style: Style) -> Iterator[str]:

@@ -29,6 +29,7 @@ examples:
   ptx-run --launch saxpy.toml --check --profile
   ptx-run saxpy.ptx --seeds 64   in 64 orders of threads, with all checks
   ptx-run --check --python train.py --epochs 1
+  ptx-run --explain race         what a finding means, and what would be right
   ptx-run saxpy.ptx              as specified by the `// ptx-run:` comments in the file
 
 exit status:
@@ -42,6 +43,7 @@ class Options(argparse.Namespace):
     """The options on the command line; None if absent."""
 
     file: str | None
+    explain: str | None
     entry: str | None
     grid: list[int] | None
     block: list[int] | None
@@ -103,6 +105,9 @@ def parser() -> CommandParser:
     parser.add_argument("--version", action="version", version=f"ptx-run {__version__}")
     parser.add_argument(
         "file", nargs="?", metavar="FILE", help="a PTX file, or `-` for standard input"
+    )
+    parser.add_argument(
+        "--explain", metavar="NAME", help="explain a kind of finding, such as race, or a word of PTX"
     )
     _add_launch(parser)
     _add_results(parser)

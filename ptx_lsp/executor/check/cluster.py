@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.finding import Findings, thread_at
 from ptx_lsp.executor.machine.control import ClusterBarrier, Step
 from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.executor.machine.wave import Wave
@@ -37,7 +37,7 @@ class EarlyArrivals(Observer):
         again = np.flatnonzero(unwaited & here)
         if again.size:
             message = (
-                "this thread arrives at the cluster barrier again without an intervening "
+                f"{thread_at(wave, again[0])} arrives at the cluster barrier again without an intervening "
                 "`barrier.cluster.wait`"
             )
             self._findings.add("early-arrival", message, wave, step, again)

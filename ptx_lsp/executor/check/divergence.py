@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.finding import Findings, warp_at
 from ptx_lsp.executor.check.missed import Missed
 from ptx_lsp.executor.check.rounds import Rounds, of_warps
 from ptx_lsp.executor.instrumentation.usage import Usage
@@ -72,8 +72,11 @@ class Divergence(Observer):
             return
         lanes = np.flatnonzero(here & of_warps(astray))
         name = self._findings.usages.of(step).opcode
+        warp = lanes[0] // WARP_SIZE
+        absent = int(astray.reshape(-1, WARP_SIZE)[warp].sum())
         message = (
-            f"`{name}` is aligned, but {int(astray.sum())} threads of the warp do not execute it"
+            f"`{name}` is aligned, but {absent} thread{'' if absent == 1 else 's'} of"
+            f" {warp_at(wave, lanes[0])} {'does' if absent == 1 else 'do'} not execute it"
         )
         self._findings.add(kind, message, wave, step, lanes)
 

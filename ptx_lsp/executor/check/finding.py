@@ -9,7 +9,7 @@ import numpy as np
 from ptx_lsp.executor.instrumentation.usage import Usages
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.errors import ExecutionError, Finding, Lane
-from ptx_lsp.executor.machine.launch_config import LaunchConfig, index
+from ptx_lsp.executor.machine.launch_config import WARP_SIZE, LaunchConfig, index
 from ptx_lsp.executor.machine.observer import Indices
 from ptx_lsp.executor.machine.wave import Wave
 
@@ -62,6 +62,17 @@ def affected_lanes(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
     mask = np.zeros(wave.shape, np.bool_)
     mask.reshape(-1)[np.unique(lanes)[:_MOST_LANES]] = True
     return wave.thread_ids(mask)
+
+
+def thread_at(wave: Wave, lane: int) -> str:
+    """The thread with a flat number in the wave, for messages. The lanes of a finding have its block."""
+    found = int(np.broadcast_to(wave.threads, wave.shape)[divmod(int(lane), wave.shape[1])])
+    return f"thread {index(found, wave.launch.block)}"
+
+
+def warp_at(wave: Wave, lane: int) -> str:
+    """The warp of a flat number in the wave, for messages."""
+    return f"warp {int(lane) % wave.shape[1] // WARP_SIZE}"
 
 
 def lane_of(shape: LaunchConfig, thread: int) -> Lane:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ptx_lsp.finding_kinds.registry import KINDS
+
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
     "mbarrier", "divergent", "tensor-memory", "heap",
@@ -19,19 +21,13 @@ class Lane(NamedTuple):
 
 
 Severity = Literal["error", "note"]
-_NOTES = frozenset(("benign-race", "division-by-zero", "missing-tcgen05-fence", "schedule-dependent"))
 
 
 @dataclass(frozen=True)
 class Finding:
     """Something wrong with a kernel, seen in one launch.
 
-    `kind` is `uninitialized-register`, `uninitialized-memory`, `out-of-bounds`, `use-after-free`,
-    `division-by-zero`, `race`, `benign-race`, `barrier-mismatch`, `divergent-barrier`, `divergent-warp`,
-    `membermask`, `cp.async-not-waited`, `tcgen05-not-waited`, `missing-tcgen05-fence`,
-    `misaligned-descriptor`, `wgmma-not-waited`, `missing-wgmma-fence`, `early-arrival`,
-    `missing-proxy-fence`, `incoherent-load`, `noreturn`, `undescribed-callee`, `schedule-dependent`, or that
-    of an ExecutionError.
+    `kind` is the name of one of KINDS (`ptx_lsp/finding_kinds/registry.py`).
     `line` is in the PTX, from 1; `source` is `path:line` where there is a `.loc`, else "". `lanes` are the
     first threads concerned, at most 32, and `count` is how many there were. `address` is in the state space
     `space`, `variable` what lies there. A race has a second place: `other_line`, and `other_lane`.
@@ -55,7 +51,8 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        return "note" if self.kind in _NOTES else "error"
+        kind = KINDS.get(self.kind)  # that of a recording may be newer
+        return "error" if kind is None else kind.severity
 
 
 class ExecutionError(Exception):

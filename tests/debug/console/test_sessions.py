@@ -184,3 +184,10 @@ def test_a_name_of_two_sources_is_ambiguous(tmp_path: Path) -> None:
     found = answers(transcript(tmp_path, text, "break loop.cu:4", "break b/loop.cu:6"))
     assert found["break loop.cu:4"] == "loop.cu is ambiguous: /a/loop.cu, /b/loop.cu."
     assert found["break b/loop.cu:6"] == "Breakpoint 1 at loop: file loop.cu, line 6."
+
+
+def test_help_explains_findings(tmp_path: Path) -> None:
+    found = answers(transcript(tmp_path, kernels.DIVERGENT, "help race", "help rac"))
+    assert found["help race"].startswith("race (finding of ptx-run --check)\nTwo threads access")
+    assert "    bar.sync 0;" in found["help race"].partition("Use instead")[2]
+    assert found["help rac"] == 'Undefined command: "rac".  Try "help".'

@@ -8,18 +8,23 @@ from ptx_lsp.debug.console.command import command
 from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.console.registry import all_commands, find, words
 from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.finding_kinds.registry import KINDS
 
 _MOST_DEPTH = 20
 
 
 @command("help", "h", candidates=lambda console: words().names, repeats="")
 def help_(console: Console, text: str) -> None:
-    """The commands, or the use of one.
-    Usage: help [COMMAND]
+    """The commands, or the use of one, or the meaning of a finding.
+    Usage: help [COMMAND | FINDING]
+    FINDING is the kind of a finding, such as race.
     Words can be cut short as far as they are unambiguous. An empty line repeats the last command.
     """
     if not text:
         console.say(*(f"{one.name} -- {one.summary}" for one in all_commands()))
+        return
+    if text in KINDS:
+        console.say(*KINDS[text].lines())
         return
     tree, name, rest = find(text)
     if rest:

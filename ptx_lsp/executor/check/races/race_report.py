@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.finding import Findings, lane_of
+from ptx_lsp.executor.check.finding import Findings, lane_of, thread_at
 from ptx_lsp.executor.check.races.memory_order import Proxy
 from ptx_lsp.executor.check.shadow_access import MemoryUse
 from ptx_lsp.executor.check.variables import Variables
@@ -53,14 +53,17 @@ class RaceReport:
         self, kind: str, end: str, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int,
         other: int, done: str,
     ) -> None:
-        where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
+        first = int(np.flatnonzero(wrong)[0])
+        where = self._variables.whereabouts(wave, use.access, first)
         began, thread = divmod(other, _threads(wave.launch))
         lane = lane_of(wave.launch, thread)
-        own = ("it " if use.access.by == "thread" else "the copy ") + ("writes" if use.writes else "reads")
+        own = thread_at(wave, use.access.lanes[first])
+        own = own if use.access.by == "thread" else f"the copy of {own}"
+        does = "writes" if use.writes else "reads"
         by = f"block {lane.block}, thread {lane.thread}"
         how = f"by the copy that {by} began at line {line}" if began else f"at line {line} by {by}"
         name = _named(where.name, use.access)
-        message = f"{own} {name} at address {where.address:#x}, {done} {how}, {end}"
+        message = f"{own} {does} {name} at address {where.address:#x}, {done} {how}, {end}"
         self._findings.add(
             kind, message, wave, step, use.access.lanes[wrong], space=use.access.space,
             address=where.address, variable=where.name, other_line=line, other_lane=lane,
@@ -71,11 +74,13 @@ class RaceReport:
         self, wave: Wave, step: Step, use: MemoryUse, wrong: Bools, line: int, other: int, proxy: Proxy
     ) -> None:
         """Some of the threads begin a copy of what thread `other` has written at a line."""
-        where = self._variables.whereabouts(wave, use.access, int(np.flatnonzero(wrong)[0]))
+        first = int(np.flatnonzero(wrong)[0])
+        where = self._variables.whereabouts(wave, use.access, first)
         lane = lane_of(wave.launch, other)
         name = _named(where.name, use.access)
         is_map = proxy == "tensormap"
-        what = f"the copy uses the tensor map in {name}" if is_map else f"the copy reads {name}"
+        own = f"the copy of {thread_at(wave, use.access.lanes[first])}"
+        what = f"{own} uses the tensor map in {name}" if is_map else f"{own} reads {name}"
         fence = "fence.proxy.tensormap" if is_map else "fence.proxy.async"
         message = (
             f"{what}, written at line {line} by block {lane.block}, thread {lane.thread}, without a "

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.finding import Findings, lane_of
+from ptx_lsp.executor.check.finding import Findings, lane_of, thread_at, warp_at
 from ptx_lsp.executor.check.races.happens_before import VectorClocks
 from ptx_lsp.executor.check.races.knowledge import TENSOR
 from ptx_lsp.executor.check.races.released import Threads
@@ -204,15 +204,18 @@ class TensorAccesses(Observer):
 
     def _report(self, wave: Wave, step: Step, old: _Record, new: _Record) -> None:
         does = "writes" if new.use.writes else "reads"
-        name = new.use.name or "it"
         did = "writes" if old.use.writes else "reads"
-        where = f"{name} {does} {old.columns()} of Tensor Memory, which `{old.text}` in line {old.line} {did}"
+        user = _user(wave, new.use, new.threads.size)
+        where = f"{user} {does} {old.columns()} of Tensor Memory, which `{old.text}` in line {old.line} {did}"
         if not old.what and not old.done:
-            why = "its thread has not committed it with `tcgen05.commit`"
+            thread = lane_of(wave.launch, int(old.threads[0])).thread
+            why = f"thread {thread} has not committed it with `tcgen05.commit`"
         elif not old.what:
-            why = "this thread has not waited for its `tcgen05.commit`, nor for a thread that has"
+            waits = thread_at(wave, new.use.lane)
+            why = f"{waits} has not waited for its `tcgen05.commit`, nor for a thread that has"
         elif not old.done:
-            why = f"its warp has not waited with `{_KNOWN_AS[old.what]}`"
+            warp = int(old.threads[0]) % wave.launch.lanes // WARP_SIZE
+            why = f"warp {warp} has not waited with `{_KNOWN_AS[old.what]}`"
         else:
             lane = lane_of(wave.launch, int(old.threads[0]))
             self._add(
@@ -228,7 +231,8 @@ class TensorAccesses(Observer):
             else "between the synchronization and this instruction"
         )
         self._add(
-            wave, step, new, "missing-tcgen05-fence", f"it uses {old.columns()} of Tensor Memory, which"
+            wave, step, new, "missing-tcgen05-fence",
+            f"{_user(wave, new.use, new.threads.size)} uses {old.columns()} of Tensor Memory, which"
             f" `{old.text}` in line {old.line} uses: there is no `tcgen05{fence}` {place}", old,
         )
 
@@ -253,8 +257,16 @@ class TensorAccesses(Observer):
             lanes = np.arange(use.lane, use.lane + (WARP_SIZE if is_load else 1))
             last = use.first + use.count - 1
             self._findings.add(
-                "uninitialized-memory", f"{use.name or 'it'} reads columns {use.first} to {last} of Tensor"
-                " Memory, which nothing has written", wave, step, lanes,
+                "uninitialized-memory", f"{_user(wave, use, lanes.size)} reads columns {use.first} to {last}"
+                " of Tensor Memory, which nothing has written", wave, step, lanes,
             )
         if use.writes:
             written[part] = not gives_back
+
+
+def _user(wave: Wave, use: TensorUse, threads: int) -> str:
+    """The warp or the thread of a use by so many threads, for messages; of an operation also the matrix."""
+    if threads > 1:
+        return warp_at(wave, use.lane)
+    thread = thread_at(wave, use.lane)
+    return f"{use.name} of {thread}" if use.name else thread

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.literals import constant
 from ptx_lsp.executor.arithmetic.program import Bools
-from ptx_lsp.executor.check.finding import Findings
+from ptx_lsp.executor.check.finding import Findings, warp_at
 from ptx_lsp.executor.instrumentation.usage import Named, Usage
 from ptx_lsp.executor.machine.control import Block, Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
@@ -112,10 +112,11 @@ class WarpgroupRegisters(Observer):
                 at = np.argwhere(flying)[0]
                 does = "writes" if is_write else "reads"
                 line = int(state.line[registers[at[0]], warps[at[1]]])
+                lanes = _lanes(warps[flying.any(axis=0)])
                 self._findings.add(
-                    "wgmma-not-waited", f"it {does} a register that `wgmma.mma_async` in line {line} uses:"
-                    " its warp has not waited with `wgmma.wait_group`", wave, step,
-                    _lanes(warps[flying.any(axis=0)]), other_line=line,
+                    "wgmma-not-waited", f"{warp_at(wave, lanes[0])} {does} a register that `wgmma.mma_async`"
+                    f" in line {line} uses, and has not waited for it with `wgmma.wait_group`", wave, step,
+                    lanes, other_line=line,
                 )
 
     def _multiply(self, wave: Wave, step: Step, usage: Usage, state: _Warps, warps: Numbers) -> None:
@@ -125,9 +126,10 @@ class WarpgroupRegisters(Observer):
         unfenced = state.touched[part]
         if unfenced.any():
             state.touched[part] = False
+            lanes = _lanes(warps[unfenced.any(axis=0)])
             self._findings.add(
-                "missing-wgmma-fence", "its registers have been read or written without a `wgmma.fence` after"
-                " that", wave, step, _lanes(warps[unfenced.any(axis=0)]),
+                "missing-wgmma-fence", f"{warp_at(wave, lanes[0])} has read or written registers of this"
+                " instruction without a `wgmma.fence` after that", wave, step, lanes,
             )
         state.group[part] = state.committed[warps]
         state.line[part] = step.line

@@ -1,0 +1,1 @@
+"""The kinds of findings and errors of launches: their names, meanings and examples."""
