@@ -8,6 +8,12 @@ from ptx_lsp.static_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Final
 
+_TENSOR_MAP: Final = (
+    "In a block of 64 threads: `%rd3` is the address of a tensor map of three dimensions with boxes of 64"
+    " bytes, and `tile` an array in shared memory. `%p1` is true in thread 0, and the mbarrier `done` waits"
+    " for a box."
+)
+
 MEMORY: Final = (
     FindingKind(
         "uninitialized-register",
@@ -108,6 +114,21 @@ ld.const.u32 %r3, [table];
 st.global.u32 [%rd2], %r3;
 """,
         stops=True,
+    ),
+    FindingKind(
+        "tensor-map",
+        "A tensor map that is not allowed, or that a copy or reduction uses in another way than the map was made"
+        " for: other dimensions, another load mode, a wrong coordinate or offset. It stops the kernel.",
+        """
+@%p1 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], [%rd3, {0, 0}], [done]; // the map has three dimensions
+""",
+        """
+@%p1 cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], [%rd3, {0, 0, 0}], [done];
+wait:
+mbarrier.try_wait.parity.shared::cta.b64 %p4, [done], 0;
+@!%p4 bra wait;
+""",
+        stops=True, setting=_TENSOR_MAP,
     ),
     FindingKind(
         "division-by-zero",

@@ -8,12 +8,16 @@ from ptx_lsp.cuda.driver import Driver
 from ptx_lsp.cuda.driver_function import Int, Pointer, Size, UInt, driver_function
 from ptx_lsp.cuda.host_memory import host_bytes, read_ints, read_words
 from ptx_lsp.cuda.results import DriverError, Result
-from ptx_lsp.executor.machine.tensor_map import FIELDS, LETTERS, SIZE
+from ptx_lsp.executor.machine.tensor_map import FIELDS, LETTERS, SIZE, SLICES, map_problem
+
+_Fields = np.ndarray[tuple[int], np.dtype[np.void]]
 
 _ELEMENTS = 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12, 13, 14, 15
 """By the number of `CUtensorMapDataType` the number for `tensormap.replace`."""
 _SWIZZLES = (0, 0), (1, 0), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)
 """By `CUtensorMapSwizzle` mode and atomicity."""
+_WIDE_SWIZZLES = 2, 3, 4
+"""Those of `cuTensorMapEncodeIm2colWide`: 64B, and 128B with pieces of 16 or 32 bytes."""
 _MOST_DIMENSIONS = 5
 
 
@@ -25,7 +29,7 @@ def encode_tiled(
     del driver, promotion
     data = _encoded(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
     data["box_dim"][0, :rank] = read_ints(box, rank)
-    host_bytes(result, SIZE)[:] = data.view(np.uint8)
+    _write(result, data)
 
 
 @driver_function("cuTensorMapEncodeIm2col")
@@ -37,10 +41,25 @@ def encode_im2col(
     del driver, promotion
     data = _encoded(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
     corners = rank - 2
-    data["is_im2col"], data["channels"], data["pixels"] = 1, channels, pixels
+    data["load_mode"], data["channels"], data["pixels"] = 1, channels, pixels
     data["lower"][0, :corners] = np.array(read_ints(lower, corners), np.uint32).view(np.int32)
     data["upper"][0, :corners] = np.array(read_ints(upper, corners), np.uint32).view(np.int32)
-    host_bytes(result, SIZE)[:] = data.view(np.uint8)
+    _write(result, data)
+
+
+@driver_function("cuTensorMapEncodeIm2colWide")
+def encode_im2col_wide(
+    driver: Driver, result: Pointer, kind: Int, rank: UInt, address: Size, sizes: Pointer, strides: Pointer,
+    lower: Int, upper: Int, channels: UInt, pixels: UInt, steps: Pointer, interleave: Int, mode: Int,
+    swizzle: Int, promotion: Int, fill: Int,
+) -> None:
+    del driver, promotion
+    if mode not in (0, 1) or swizzle not in _WIDE_SWIZZLES:
+        raise DriverError(Result.INVALID_VALUE)
+    data = _encoded(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
+    data["load_mode"], data["channels"], data["pixels"] = 2 + mode, channels, pixels
+    data["lower"][0, 0], data["upper"][0, 0] = lower, upper
+    _write(result, data)
 
 
 @driver_function("cuTensorMapReplaceAddress")
@@ -52,8 +71,11 @@ def replace_address(driver: Driver, tensor_map: Pointer, address: Size) -> None:
 def _encoded(
     kind: int, rank: int, address: int, sizes: int, strides: int, steps: int, interleave: int, swizzle: int,
     fill: int,
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    if not 1 <= rank <= _MOST_DIMENSIONS or kind >= len(_ELEMENTS) or swizzle >= len(_SWIZZLES):
+) -> _Fields:
+    if (
+        not 1 <= rank <= _MOST_DIMENSIONS or not 0 <= kind < len(_ELEMENTS)
+        or not 0 <= swizzle < len(_SWIZZLES) or not 0 <= interleave < len(SLICES)
+    ):
         raise DriverError(Result.INVALID_VALUE)
     data = np.zeros(1, FIELDS)
     data["global_address"] = address
@@ -64,3 +86,9 @@ def _encoded(
     data["swizzle_mode"], data["swizzle_atomicity"] = _SWIZZLES[swizzle]
     data["fill_mode"], data["letters"] = fill, LETTERS
     return data
+
+
+def _write(result: int, data: _Fields) -> None:
+    if map_problem(data[0]):
+        raise DriverError(Result.INVALID_VALUE)
+    host_bytes(result, SIZE)[:] = data.view(np.uint8)

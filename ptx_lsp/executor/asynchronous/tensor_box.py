@@ -8,25 +8,37 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.asynchronous.columns import Axis, halo_turns, walked
 from ptx_lsp.executor.instructions.threads import Indices
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes
-from ptx_lsp.executor.machine.tensor_map import ELEMENTS, FIELDS, LETTERS
+from ptx_lsp.executor.machine.tensor_map import (
+    ELEMENTS,
+    FIELDS,
+    LETTERS,
+    LOAD_MODES,
+    PADDED,
+    SLICES,
+    map_problem,
+)
 
-_SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4, 8)
-"""The bytes of an element, by the number of its type, of 16 with `.b4x16`; padded ones are not there."""
+_SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4, 8, 8, 4)
+"""The bytes of an element by the number of its type; of packed ones a part of the bytes copied as one."""
 _PACKED = 16
-"""How many elements of `.b4x16` are copied as one."""
+"""How many elements of 4 or 6 bits are copied as one."""
+_PACKED_BYTES = {".b4x16": (8, 8), ".b4x16_p64": (8, 16), ".b6x16_p32": (12, 16)}
+"""Their bytes in global and in shared memory."""
 _NAN = {2: 0x7FFF, 4: 0x7FFFFFFF, 8: (1 << 63) - 1}
 _FLOATS = (".f16", ".f32", ".f32.ftz", ".f64", ".bf16", ".tf32", ".tf32.ftz")
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Bytes in the order of shared memory: their positions in the tensor, which of them are inside it, and
-    the fill value of the others.
+    """The bytes of units, which are copied as one, in the order of shared memory: their positions in the
+    tensor, which of them are inside it, and the fill value of the others.
     """
 
+    units: int
     places: Indices
     valid: Bools
     fill: Bytes
@@ -35,51 +47,73 @@ class Box:
 class Description:
     """The decoded contents of a tensor map."""
 
-    def __init__(self, raw: Bytes) -> None:
-        """Raises ExecutionError for 128 bytes that are not a tensor map, or for an unsupported one."""
-        data = np.frombuffer(raw.tobytes(), FIELDS)[0]
+    def __init__(self, raw: Bytes, given: Mapping[str, Sequence[int]] | None = None) -> None:
+        """`given` has the operands that replace fields. Raises ExecutionError for 128 bytes that are not a
+        tensor map, or for one that the manual does not allow.
+        """
+        data = np.frombuffer(raw.tobytes(), FIELDS).copy()[0]
         if bytes(data["letters"]) != LETTERS:
             raise ExecutionError("the address does not hold a tensor map", "out-of-bounds")
+        _override(data, given or {})
+        problem = map_problem(data)
+        if problem:
+            raise _misused(f"invalid tensor map: {problem}")
         self.address = int(data["global_address"])
         self.rank = int(data["rank"]) + 1
+        self.mode = LOAD_MODES[int(data["load_mode"])]
         number = int(data["elemtype"])
-        if number >= len(_SIZES) or int(data["interleave_layout"]):
-            what = f"elements of type `{ELEMENTS[number]}`" if number >= len(_SIZES) else "interleaving"
-            raise ExecutionError(f"a tensor map with {what} is not supported yet", "unsupported")
         self.type = ELEMENTS[number]
         self.size = _SIZES[number]
+        self.slice_bytes = SLICES[int(data["interleave_layout"])]
+        if self.slice_bytes:
+            self.unit, self.shared_unit = self.slice_bytes, self.slice_bytes
+        else:
+            self.unit, self.shared_unit = _PACKED_BYTES.get(self.type, (self.size, self.size))
         self.sizes = _integers(data["global_dim"])[: self.rank]
-        self.strides = [self.size, *_integers(data["global_stride"])][: self.rank]
+        self.strides = [self.unit, *_integers(data["global_stride"])][: self.rank]
         self.box = _integers(data["box_dim"])[: self.rank]
         self.steps = _integers(data["element_stride"])[: self.rank]
-        self.steps[0] = 1  # without interleaving rows are read in one piece
         self.swizzle = int(data["swizzle_mode"])
         self.atomicity = int(data["swizzle_atomicity"])
         self.fills_nan = bool(data["fill_mode"])
-        self.is_im2col = bool(data["is_im2col"])
-        self.sizes[0], self.box[0] = self._units(self.sizes[0]), self._units(self.box[0])
         self.lower, self.upper = _integers(data["lower"]), _integers(data["upper"])
-        self.channels, self.pixels = self._units(int(data["channels"])), int(data["pixels"])
+        self.channels, self.pixels = int(data["channels"]), int(data["pixels"])
+        if self.slice_bytes:
+            self.box[-2] = self.channels = 1
+            if self.slice_bytes == 16 and self.swizzle:
+                raise ExecutionError("16-byte interleave with swizzling is not supported", "unsupported")
+        else:
+            self.steps[0] = 1  # rows are read in one piece
+            self.sizes[0] = self._units(self.sizes[0])
+            if self.mode == ".tile":
+                self.box[0] = self._units(self.box[0])
+            else:
+                self.channels = self._units(self.channels)
         if self.fills_nan and self.type not in _FLOATS:
             raise ExecutionError("a tensor of integers cannot be filled with NaN", "unsupported")
 
-    def override(self, given: Mapping[str, Sequence[int]]) -> None:
-        """Replaces the address, the sizes and the strides where operands give others."""
-        if "newAddress" in given:
-            self.address = given["newAddress"][0] & (1 << 64) - 1
-        if "newSizes" in given:
-            self.sizes = [one & 0xFF for one in given["newSizes"]]
-            self.sizes[0] = self._units(self.sizes[0])
-        if "newLowerStrides" in given:
-            upper = given["newUpperStrides"][0]
-            self.strides[1:] = [
-                ((lower & 0xFFFFFFFF) + ((upper >> 4 * at & 15) << 32)) << 4
-                for at, lower in enumerate(given["newLowerStrides"])
-            ]
+    def check_direction(self, first: int, *, loads: bool) -> None:
+        """Raises ExecutionError for padded elements that are not copied in this direction, or whose first
+        coordinate is not the beginning of so many.
+        """
+        if self.type not in PADDED:
+            return
+        if not loads and self.type == ".b4x16_p64":
+            raise _misused("elements of type `.b4x16_p64` can only be loaded; stores have `.b4x16`")
+        least = 128 if loads else 64
+        name = self.type if loads else ".b6p2x16"
+        extent = self.box[0] if self.mode == ".tile" else self.channels
+        if first % least:
+            raise _misused(f"the first coordinate of `{name}` must be a multiple of {least}, not {first}")
+        if loads and (extent, self.sizes[0] % 8) != (8, 0):
+            raise _misused(
+                f"loads of `{name}` require boxes of 128 elements and rows of a multiple of 128, not"
+                f" {extent * _PACKED} and {self.sizes[0] * _PACKED}"
+            )
 
     def tile(self, coordinates: Sequence[int]) -> Box:
         """The box that begins at the coordinates, innermost first."""
-        self._expect(coordinates, im2col=False)
+        self._expect(coordinates, ".tile")
         coordinates = [self._units(coordinates[0]), *coordinates[1:]]
         axes = [
             start + np.arange(0, size, step)
@@ -90,37 +124,55 @@ class Description:
     def rows(self, column: int, rows: Sequence[int]) -> Box:
         """Four rows of a matrix (`.tile::gather4` and `.tile::scatter4`)."""
         if self.rank != 2 or self.box[1] != 1:
-            raise ExecutionError("four rows require a matrix with boxes of one row", "unsupported")
+            raise _misused("four rows require a matrix with boxes of one row")
         across, down = np.meshgrid(self._units(column) + np.arange(self.box[0]), np.array(rows))
         return self._box([across, down])
 
     def columns(self, coordinates: Sequence[int], offsets: Sequence[int]) -> Box:
         """Pixels in order from the coordinates on (`.im2col`), each moved by `offsets` (W, H, D)."""
-        self._expect(coordinates, im2col=True)
-        spatial = range(1, self.rank - 1)
-        low = [self.lower[at - 1] for at in spatial]
-        counts = [
-            max(0, (self.sizes[at] - 1 + self.upper[at - 1] - low[at - 1]) // self.steps[at] + 1)
-            for at in spatial
-        ]
-        left = np.arange(self.pixels)
-        pixel: list[Indices] = []
-        for at, (first, count) in enumerate(zip(low, counts, strict=True), 1):
-            started = (coordinates[at] - first) // self.steps[at]
-            inside = coordinates[at] - first - started * self.steps[at]
-            position = left + started
-            offset = offsets[at - 1] if at <= len(offsets) else 0
-            pixel.append(first + inside + position % max(count, 1) * self.steps[at] + offset)
-            left = position // max(count, 1)
-        pixel.append(coordinates[-1] + left)
-        channel = self._units(coordinates[0]) + np.arange(self.channels)
-        shape = (self.pixels, self.channels)
-        spread = [np.broadcast_to(one.reshape(-1, 1), shape) for one in pixel]
-        return self._box([np.broadcast_to(channel, shape), *spread])
+        self._expect(coordinates, ".im2col")
+        first = 0 if self.slice_bytes else 1
+        spatial = range(first, first + self.rank - 2)
+        moved = [*offsets, *[0] * (self.rank - 2 - len(offsets))]
+        found, images = walked(
+            np.arange(self.pixels), [self._axis(at, at - first, coordinates) for at in spatial]
+        )
+        pixels = [one + by for one, by in zip(found, moved, strict=True)]
+        return self._pixels(coordinates, [*pixels, coordinates[-1] + images])
 
-    def swizzled(self, first: int, count: int) -> Indices:
-        """The positions in shared memory of the bytes of a box at address `first`."""
-        at = first + np.arange(count)
+    def wide_columns(self, coordinates: Sequence[int], mode: str, halo: int = 0, offset: int = 0) -> Box:
+        """Pixels of one row of each image from the coordinates on (`.im2col::w`, `.im2col::w::128`), then
+        `halo` more; all in a bounding box that lies `offset` further to the right.
+        """
+        self._expect(coordinates, mode)
+        most = 32 if mode.endswith("::128") else 512
+        if not 0 <= halo < most or not 0 <= offset < 32:
+            what, value, end = ("wHalo", halo, most) if not 0 <= halo < most else ("wOffset", offset, 32)
+            raise _misused(f"`{what}` of `{mode}` must be less than {end}, not {value}")
+        turns = halo_turns(None if mode.endswith("::128") else self.pixels, halo)
+        (width,), images = walked(turns, [self._axis(1, 0, coordinates, offset, is_wide=True)])
+        return self._pixels(coordinates, [width, *coordinates[2:-1], coordinates[-1] + images])
+
+    def check_stored(self, coordinates: Sequence[int]) -> None:
+        """Raises ExecutionError for columns to store that are not all in the tensor."""
+        if any(one < 0 for one in coordinates):
+            raise _misused("the coordinates of columns to store must not be negative")
+        if any(one < 0 for one in self.lower) or any(one > 0 for one in self.upper):
+            raise _misused(
+                "the bounding box of columns to store must lie in the tensor: lower corners must not be"
+                " negative, and upper ones not positive"
+            )
+
+    def shared_places(self, first: int, units: int, *, loads: bool) -> Indices:
+        """The positions in shared memory of the bytes of units of a box at address `first`. Of padded units
+        loads write the data, and stores read all bytes.
+        """
+        inside = self.unit if loads else self.shared_unit
+        places = np.arange(units).reshape(-1, 1) * self.shared_unit + np.arange(inside)
+        return self.swizzled(first + places.reshape(-1))
+
+    def swizzled(self, at: Indices) -> Indices:
+        """The positions of bytes that would be at these ones without swizzling."""
         line = at >> 7
         match self.swizzle, self.atomicity:
             case 0, _:
@@ -138,37 +190,65 @@ class Description:
             case _:
                 return at ^ (line & 1) << 6
 
+    def _axis(
+        self, dimension: int, at: int, coordinates: Sequence[int], offset: int = 0, *, is_wide: bool = False
+    ) -> Axis:
+        """The range of the bounding box in a dimension, corner `at` of W, H and D."""
+        first, end = self.lower[at] + offset, self.sizes[dimension] + self.upper[at] + offset
+        start = coordinates[dimension] + offset
+        if start >= end or (start < first and not is_wide):
+            raise _misused(
+                f"coordinate {dimension} is {start - offset}, but the bounding box goes from"
+                f" {first - offset} to {end - 1 - offset}"
+            )
+        return Axis(start, first, end, self.steps[dimension])
+
+    def _pixels(self, coordinates: Sequence[int], pixel: Sequence[Indices | int]) -> Box:
+        """The channels of pixels: `pixel` has their coordinates in all dimensions but that of channels."""
+        columns = [np.asarray(one).reshape(-1, 1) for one in pixel]
+        if self.slice_bytes:
+            columns.insert(self.rank - 2, np.array([[coordinates[-2]]]))
+        else:
+            columns.insert(0, (self._units(coordinates[0]) + np.arange(self.channels)).reshape(1, -1))
+        return self._box(np.broadcast_arrays(*columns))
+
     def _units(self, count: int) -> int:
-        """A size or coordinate of the innermost dimension, in what is copied as one."""
-        if self.type != ".b4x16":
+        """A size or coordinate of the innermost dimension, in units."""
+        if self.slice_bytes or self.type not in _PACKED_BYTES:
             return count
         if count % _PACKED:
             message = (
-                f"a row of `.b4x16` is copied in pieces of {_PACKED} elements, so its "
+                f"a row of `{self.type}` is copied in pieces of {_PACKED} elements, so its "
                 f"size cannot be {count}"
             )
             raise ExecutionError(message, "unsupported")
         return count // _PACKED
 
-    def _expect(self, coordinates: Sequence[int], *, im2col: bool) -> None:
-        if len(coordinates) != self.rank or self.is_im2col != im2col:
-            kind = "im2col" if self.is_im2col else "tile"
-            raise ExecutionError(
-                f"the tensor map is for `.{self.rank}d` and `.{kind}`", "unsupported"
+    def _expect(self, coordinates: Sequence[int], mode: str) -> None:
+        if len(coordinates) != self.rank or self.mode != mode:
+            raise _misused(
+                f"the tensor map is for `.{self.rank}d` and `{self.mode}`, not `.{len(coordinates)}d` and"
+                f" `{mode}`"
             )
 
     def _box(self, index: Sequence[Indices]) -> Box:
-        """The bytes of elements; `index` has the places of all of them in each dimension."""
+        """The bytes of units; `index` has the places of all of them in each dimension."""
         inside = np.ones(index[0].shape, np.bool_)
         places = np.zeros(index[0].shape, np.int64)
         for one, size, stride in zip(index, self.sizes, self.strides, strict=True):
             inside &= (one >= 0) & (one < size)
             places += one * stride
-        places = np.where(inside, places, 0).reshape(-1, 1) + np.arange(self.size)
-        valid = np.repeat(inside.reshape(-1), self.size)
+        places = np.where(inside, places, 0).reshape(-1, 1) + np.arange(self.unit)
+        valid = np.repeat(inside.reshape(-1), self.unit)
         value = _NAN[self.size] if self.fills_nan else 0
         fill = np.frombuffer(value.to_bytes(self.size, "little"), np.uint8)
-        return Box(places.reshape(-1), valid, np.tile(fill, inside.size))
+        return Box(inside.size, places.reshape(-1), valid, np.tile(fill, valid.size // self.size))
+
+
+def packed(values: Bytes) -> Bytes:
+    """The lower 6 bits of each byte, without gaps: 16 bytes become 12 (`.b6p2x16`)."""
+    bits = np.unpackbits(values.reshape(-1, 1), axis=1, count=6, bitorder="little")
+    return np.packbits(bits.reshape(-1), bitorder="little")
 
 
 def flushed(values: Bytes, type: str) -> Bytes:
@@ -178,6 +258,21 @@ def flushed(values: Bytes, type: str) -> Bytes:
     bits = values.view(np.uint32)
     small = (bits & np.uint32(0x7F800000)) == 0
     return np.where(small, bits & np.uint32(0x80000000), bits).astype(np.uint32).view(np.uint8)
+
+
+def _override(data: np.void, given: Mapping[str, Sequence[int]]) -> None:
+    """Replaces the address, the sizes and the strides where operands give others."""
+    if "newAddress" in given:
+        data["global_address"] = given["newAddress"][0] & (1 << 64) - 1
+    for at, size in enumerate(given.get("newSizes", ())):
+        data["global_dim"][at] = size & 0xFF
+    for at, lower in enumerate(given.get("newLowerStrides", ())):
+        upper = given["newUpperStrides"][0] >> 4 * at & 15
+        data["global_stride"][at] = (lower & 0xFFFFFFFF) + (upper << 32) << 4
+
+
+def _misused(message: str) -> ExecutionError:
+    return ExecutionError(message, "tensor-map")
 
 
 def _integers(values: Array) -> list[int]:

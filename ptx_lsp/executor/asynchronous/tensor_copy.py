@@ -11,7 +11,7 @@ from ptx_lsp.executor.arithmetic.program import UNSIGNED, Bools, Program
 from ptx_lsp.executor.asynchronous.async_reduction import reduction
 from ptx_lsp.executor.asynchronous.cluster import peers
 from ptx_lsp.executor.asynchronous.mbarrier_steps import naming_threads
-from ptx_lsp.executor.asynchronous.tensor_box import Box, Description, flushed
+from ptx_lsp.executor.asynchronous.tensor_box import Box, Description, flushed, packed
 from ptx_lsp.executor.asynchronous.transfer import Piece, Pieces, inspected, ranges
 from ptx_lsp.executor.instructions.access import sources
 from ptx_lsp.executor.instructions.threads import (
@@ -83,13 +83,13 @@ class TensorCopy:
         described: Description | None = None
         for at, place in zip(which.tolist(), places.tolist(), strict=True):
             data, offset = maps[at]
-            described = Description(data[offset : offset + SIZE])
             numbers = {
                 name: [int(value.astype(np.int64)[at]) for value in values]
                 for name, values in given.items()
             }
-            described.override(numbers)
-            box = self._box(described, numbers)
+            with naming_threads(row.subset(np.arange(row.count) == at)):
+                described = Description(data[offset : offset + SIZE], numbers)
+                box = self._box(described, numbers, loads=loads)
             pieces.append(self._piece(row, at, place, described, box, loads=loads))
         if described is None:
             return
@@ -101,16 +101,26 @@ class TensorCopy:
         pattern = inspected(self._choices.modifiers)
         Pieces(self._spaces, row.wave, pieces, barriers, sizes, combine, element, pattern).begin()
 
-    def _box(self, described: Description, given: dict[str, list[int]]) -> Box:
+    def _box(self, described: Description, given: dict[str, list[int]], *, loads: bool) -> Box:
         mode = self._choices["load_mode"]
         coordinates = [_signed(one) for one in given["tensorCoords"]]
+        described.check_direction(coordinates[0], loads=loads)
         match mode:
             case "" | ".tile":
                 return described.tile(coordinates)
             case ".tile::gather4" | ".tile::scatter4":
                 return described.rows(coordinates[0], coordinates[1:])
+            case ".im2col":
+                return described.columns(coordinates, given["im2colInfo"])
+            case ".im2col::w" | ".im2col::w::128":
+                halo, offset = (one & 0xFFFF for one in given["im2colInfo"])
+                return described.wide_columns(coordinates, mode, halo, offset)
+            case ".im2col_no_offs":
+                described.check_stored(coordinates)
+                return described.columns(coordinates, [])
             case _:
-                return described.columns(coordinates, given.get("im2colInfo", []))
+                described.check_stored(coordinates)
+                return described.wide_columns(coordinates, ".im2col::w")
 
     def _piece(
         self, row: Threads, at: int, place: int, described: Description, box: Box, *, loads: bool
@@ -118,7 +128,7 @@ class TensorCopy:
         """What a thread moves, with the shared memory at `place` of the wave."""
         stride = row.wave.shared.shape[1]
         inside = place % stride
-        shared = place - inside + described.swizzled(inside, box.valid.size)
+        shared = place - inside + described.shared_places(inside, box.units, loads=loads)
         here = np.arange(row.count) == at
         if int(shared.max()) >= place - inside + row.wave.launch.shared_bytes:
             raise row.error("the box does not fit in shared memory", "out-of-bounds", here)
@@ -138,18 +148,19 @@ class TensorCopy:
             use, ".global", buffer, tensor, described.size, lanes, elements, "copy"
         ))
         self._spaces.tell(row.wave, MemoryEvent(
-            "write" if loads else "read", ".shared", None, memory, int(box.valid.size),
+            "write" if loads else "read", ".shared", None, memory, box.units * described.shared_unit,
             row.lanes[at : at + 1], np.array([place]), "copy",
         ))
         if loads:
             places = np.where(box.valid, places, first)
-            change = partial(flushed, type=described.type)
+            flush = partial(flushed, type=described.type)
             return Piece(
-                lane, tensor, places, memory, shared, box.valid, box.fill, change=change
+                lane, tensor, places, memory, shared, box.valid, box.fill, change=flush
             )
         if not tensor.flags.writeable:
             raise row.error("the memory is read-only", "read-only", here)
-        return Piece(lane, memory, shared, tensor, places, box.valid, None, box.valid)
+        change = packed if described.shared_unit != described.unit else None
+        return Piece(lane, memory, shared, tensor, places, box.valid, None, box.valid, change)
 
 
 class Replace:
@@ -210,8 +221,6 @@ def tensor_copy(
 ) -> Action:
     """The action of a copy or reduction of a box."""
     choices = match.candidate.choices
-    if "::w" in choices["load_mode"]:  # the manual tells of these in figures alone
-        raise ExecutionError(f"`{choices['load_mode']}` is not supported yet", "unsupported")
     given = by_name(node, match)
     values = {
         name: sources([(item, TYPES[type]) for item in _items(given[name])], operands)
@@ -267,8 +276,8 @@ def _signed(value: int) -> int:
 
 def _combined_type(type: str, operation: str) -> str:
     """The type that a reduction of a tensor's elements has."""
-    if type == ".b4x16":
-        raise ExecutionError(f"`{operation}` of `{type}` is not supported", "unsupported")
+    if type.startswith((".b4", ".b6")):
+        raise ExecutionError(f"`{operation}` does not allow elements of type `{type}`", "tensor-map")
     name = type.removesuffix(".ftz")
     if operation in (".and", ".or", ".xor"):
         return {".s32": ".b32", ".u32": ".b32", ".s64": ".b64", ".u64": ".b64"}.get(name, name)

@@ -15,10 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.tensor_map import ATOMICITIES, FILLS, SWIZZLES, TensorMap, tensor_map
+from ptx_lsp.executor.machine.tensor_map import (
+    ATOMICITIES,
+    FILLS,
+    INTERLEAVES,
+    SWIZZLES,
+    WIDES,
+    TensorMap,
+    tensor_map,
+)
 
 _KEYS = (
     "shape", "box", "steps", "type", "swizzle", "atomicity", "fill", "lower", "upper", "channels", "pixels",
+    "interleave", "wide",
 )
 _SIZES = re.compile(r"\d+(x\d+)*")
 _CORNER = re.compile(r"-?\d+(/-?\d+)*")
@@ -43,13 +52,16 @@ def tensor(array: npt.NDArray[np.generic], words: Sequence[str]) -> TensorMap:
             raise ValueError(f"`shape={given['shape']}`: the buffer has {array.size} elements")
         array = array.reshape(shape)
     type = f".{given['type']}" if "type" in given else ""
+    interleave = _choice("interleave", given, INTERLEAVES)
+    rank = array.ndim - (interleave != "none")
     try:
         return tensor_map(
-            array, box=_sizes("box", given) if "box" in given else (1,) * array.ndim,
+            array, box=_sizes("box", given) if "box" in given else (1,) * rank,
             steps=_sizes("steps", given) if "steps" in given else None, type=type,
             swizzle=_choice("swizzle", given, SWIZZLES), atomicity=_choice("atomicity", given, ATOMICITIES),
             fill=_choice("fill", given, FILLS), lower=_corner("lower", given), upper=_corner("upper", given),
-            channels=_number("channels", given), pixels=_number("pixels", given),
+            channels=_number("channels", given), pixels=_number("pixels", given), interleave=interleave,
+            wide=_choice("wide", given, WIDES),
         )
     except ExecutionError as error:
         raise ValueError(str(error)) from error
@@ -85,5 +97,5 @@ def _choice(key: str, given: dict[str, str], choices: Sequence[ChoiceT]) -> Choi
     for one in choices:
         if one.replace(" ", "-") == text:
             return one
-    listed = ", ".join(one.replace(" ", "-") for one in choices)
+    listed = ", ".join(one.replace(" ", "-") for one in choices if one)
     raise ValueError(f"`{key}={text}`: expected {listed}")

@@ -9,7 +9,7 @@ from ptx_lsp.finding_kinds.registry import KINDS
 
 Kind = Literal[
     "out-of-bounds", "misaligned", "read-only", "deadlock", "trap", "limit", "unsupported", "launch",
-    "mbarrier", "divergent", "tensor-memory", "heap",
+    "mbarrier", "divergent", "tensor-map", "tensor-memory", "heap",
 ]
 
 

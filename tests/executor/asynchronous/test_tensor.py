@@ -187,7 +187,8 @@ def test_what_is_no_tensor_map() -> None:
     with pytest.raises(ExecutionError, match="the address does not hold a tensor map"):
         run(_LOAD.replace("BYTES", "16").replace("LOAD", _TILE.format(rank=2, at="0, 0")),
             TensorMap(array, np.zeros(128, np.uint8)), np.zeros(4, np.uint32))
-    with pytest.raises(ExecutionError, match=r"the tensor map is for `\.2d` and `\.tile`"):
+    expected = r"the tensor map is for `\.2d` and `\.tile`, not `\.1d` and `\.tile`"
+    with pytest.raises(ExecutionError, match=expected):
         loaded(tensor_map(array, box=(1, 8)), 16, _TILE.format(rank=1, at="0"))
 
 
@@ -258,8 +259,11 @@ def described(box: tuple[int, ...], steps: tuple[int, ...] | None = None) -> Des
 
 
 def test_upper_strides_are_of_4_bits_each() -> None:
-    found = described((1, 1, 4))
-    found.override({"newSizes": [8, 4, 4], "newLowerStrides": [0x80000002, 3], "newUpperStrides": [0xA9]})
+    words = np.zeros((4, 4, 8), np.float32)
+    found = Description(
+        tensor_map(words, box=(1, 1, 4)).fields,
+        {"newSizes": [8, 4, 4], "newLowerStrides": [0x80000002, 3], "newUpperStrides": [0xA9]},
+    )
     assert found.strides == [4, (9 << 32 | 0x80000002) << 4, (10 << 32 | 3) << 4]
 
 

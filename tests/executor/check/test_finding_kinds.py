@@ -61,6 +61,28 @@ TENSOR_MEMORY = PLAIN + MATRICES + """
 	bfe.u32 %q2, %q2, 4, 14; cvt.u64.u32 %rd4, %q2; or.b64 %rd4, %rd4, 0x400800080000;
 	mov.b32 %r5, 0x8020010;
 """
+TENSOR_MAP = PLAIN + """
+	.shared .align 8 .b64 done;
+	setp.eq.u32 %p1, %r1, 0;
+	add.u64 %rd3, %rd1, 512;
+	@!%p1 bra made;
+	mbarrier.init.shared::cta.b64 [done], 1;
+	mbarrier.arrive.expect_tx.shared::cta.b64 %rd4, [done], 64;
+	tensormap.replace.tile.global_address.global.b1024.b64 [%rd3], %rd1;
+	tensormap.replace.tile.rank.global.b1024.b32 [%rd3], 2;
+	tensormap.replace.tile.elemtype.global.b1024.b32 [%rd3], 2;
+	tensormap.replace.tile.global_stride.global.b1024.b64 [%rd3], 0, 16;
+	tensormap.replace.tile.global_stride.global.b1024.b64 [%rd3], 1, 64;
+""" + "".join(
+    f"\ttensormap.replace.tile.{field}.global.b1024.b32 [%rd3], {at}, {value};\n"
+    for field, values in (("global_dim", (4, 4, 1)), ("box_dim", (4, 4, 1)), ("element_stride", (1, 1, 1)))
+    for at, value in enumerate(values)
+) + """
+	fence.proxy.tensormap::generic.release.gpu;
+	fence.proxy.tensormap::generic.acquire.gpu [%rd3], 128;
+made:
+	bar.sync 0;
+"""
 END = """
 	tcgen05.fence::before_thread_sync;
 	bar.sync 0;
@@ -81,6 +103,8 @@ def kernel(kind: FindingKind, example: str) -> str:
         head = WARPGROUP
     elif "Tensor Memory" in kind.setting:
         head, end, target = TENSOR_MEMORY, END, "sm_100a"
+    elif "tensor map" in kind.setting:
+        head = TENSOR_MAP
     return (
         f".version 8.6\n.target {target}\n.address_size 64\n{before}\n"
         f".entry k(.param .u64 out)\n{{{head}\n{body}\n{end}\nret;\n}}\n"

@@ -49,7 +49,12 @@ def encoded(map: TensorMap, address: int, call: Callable[..., None]) -> Encoded:
         ctypes.c_int(int(fields["interleave_layout"])), ctypes.c_int(swizzle), ctypes.c_int(0),
         ctypes.c_int(int(fields["fill_mode"])),
     )
-    if fields["is_im2col"]:
+    if fields["load_mode"] > 1:
+        corners = [ctypes.c_int(int(fields[name][0])) for name in ("lower", "upper")]
+        counts = [ctypes.c_uint32(int(fields[name])) for name in ("channels", "pixels")]
+        mode = ctypes.c_int(int(fields["load_mode"]) - 2)
+        call("cuTensorMapEncodeIm2colWide", *tensor, *corners, *counts, steps, rest[0], mode, *rest[1:])
+    elif fields["load_mode"]:
         corners = [_array(ctypes.c_int, fields[name][: rank - 2]) for name in ("lower", "upper")]
         sizes = [ctypes.c_uint32(int(fields[name])) for name in ("channels", "pixels")]
         call("cuTensorMapEncodeIm2col", *tensor, *corners, *sizes, steps, *rest)

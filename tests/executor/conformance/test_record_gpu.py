@@ -283,6 +283,22 @@ def test_tensor_maps_as_the_driver_wants_them() -> None:
     assert called[0][2:] == (
         2, 4, 64, [8, 6, 5, 2], [32, 192, 960], [-2, -1], [-4, -3], 8, 16, [1, 1, 1, 1], 0, 0, 0, 0,
     )
+    called.clear()
+    wide = tensor_map(
+        np.zeros((2, 5, 6, 8), "u4"), box=(1, 1, 1, 8), steps=(1, 1, 3, 1), lower=(-1,), upper=(-2,),
+        channels=8, swizzle="64B", wide="W128",
+    )
+    encoded(wide, 64, call)
+    assert called[0][0] == "cuTensorMapEncodeIm2colWide"
+    assert called[0][2:] == (
+        2, 4, 64, [8, 6, 5, 2], [32, 192, 960], -1, -2, 8, 0, [1, 3, 1, 1], 0, 1, 2, 0, 0,
+    )
+    called.clear()
+    slices = tensor_map(
+        np.zeros((2, 3, 6, 8), "u2"), box=(2, 1, 4), steps=(1, 1, 2), interleave="16B", fill="zeros"
+    )
+    encoded(slices, 64, call)
+    assert called[0][2:] == (1, 3, 64, [6, 3, 2], [96, 288], [4, 1, 2], [2, 1, 1], 1, 0, 0, 0)
 
 
 def _plain(value: object) -> object:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from tests.executor.conformance.conformance_kernel import KERNELS
 from tests.oracle.asynchronous import bulk as async_bulk
+from tests.oracle.asynchronous import layouts as async_layouts
 from tests.oracle.asynchronous import maps as async_maps
 from tests.oracle.asynchronous import mbarriers as async_mbarriers
 from tests.oracle.asynchronous import multimem as async_multimem
@@ -26,6 +27,7 @@ def files() -> Iterator[File]:
     yield from async_mbarriers.files()
     yield from async_bulk.files()
     yield from async_tensors.files()
+    yield from async_layouts.files()
     yield from async_maps.files()
     yield from async_multimem.files()
 

@@ -281,6 +281,16 @@ def _replaced() -> Iterator[Kernel]:
         "swizzle_mode", ["swizzle_mode 2"], counted(16, 8), {"box": "8x16"}, _LOAD_2D, (0, 0),
         _swizzled("01234567 10325476 23016745 32107654"), "64 bytes: the table of the mode",
     )
+    slices = counted(4, 3, 2, 2)
+    yield _replace(
+        "interleave_layout_1", [
+            "interleave_layout 1", "rank 2", "global_dim 0, 3", "global_dim 1, 2", "global_dim 2, 2",
+            "global_stride 0, 48", "global_stride 1, 96", "box_dim 0, 2", "box_dim 1, 1", "box_dim 2, 2",
+        ],
+        slices, {"box": "1x1x1x4"}, LOAD.format(3, "shared::cluster", "tile"), (1, 1, 0),
+        slices.read([(word, width, 1, image) for image in (0, 1) for width in (1, 2) for word in range(4)]),
+        "the second slice of 16 bytes of two pixels in two images",
+    )
     yield _replace(
         "interleave_layout", ["interleave_layout 0"], counted(8, 8), {"box": "8x8", "swizzle": "32B"},
         _LOAD_2D, (0, 0), _swizzled("01234567 10325476"), "not interleaved, and swizzled, as before",
@@ -327,6 +337,16 @@ def _newer() -> Iterator[Kernel]:
         "elemtype_small", ["elemtype 13"], counted(32), {"box": "32"}, _LOAD_1D, (16,), [2, 3, 0, 0],
         ".b4x16: 32 elements are 16 bytes, of which the first 8 are left out",
     )
+    for number, count, name in ((14, 2, ".b4x16_p64"), (15, 3, ".b6x16_p32")):
+        after = [
+            count * piece + word if word < count else 99 for piece in range(8) for word in range(4)
+        ]
+        yield _replace(
+            f"elemtype_{number}", [f"elemtype {number}", "global_dim 0, 128", "box_dim 0, 128"],
+            counted(8 * count), {"box": str(8 * count)}, _LOAD_1D, (0,), after,
+            f"{name}: behind {4 * count} bytes are {16 - 4 * count} of padding, which are not written",
+            bytes=32 * count,
+        )
 
 
 def _newest() -> Iterator[Kernel]:

@@ -189,13 +189,6 @@ def renewed(page: str) -> str:
 _LIST = "## What the executor does not run"
 _WHY = {
     "fabric": "it sends to other devices; a launch has one",
-    "cp.async.bulk.tensor": (
-        "which halo pixels `.im2col::w` and `.im2col::w::128` copy, and where to, is in figures of the manual"
-        " alone"
-    ),
-    "cp.reduce.async.bulk.tensor": (
-        "what `.im2col_no_offs::w` does at the end of a row is in figures of the manual alone"
-    ),
 }
 """Why the executor does not run an instruction, by what its name begins with."""
 
