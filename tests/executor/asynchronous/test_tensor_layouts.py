@@ -75,10 +75,11 @@ def test_the_example_of_the_manual(mode: str, wide: str) -> None:
     assert np.array_equal(got, row[[*range(128), *halo]])
 
 
-def test_slices_of_channels() -> None:
-    """A slice of 8 channels of each pixel, from an array N, C/8, H, W, 8."""
+@pytest.mark.parametrize("slices", [1, 3])
+def test_slices_of_channels(slices: int) -> None:
+    """A slice of 8 channels of each pixel, from an array N, C/8, H, W, 8; however many the box has."""
     array = np.arange(2 * 3 * 4 * 6 * 8, dtype=np.uint16).reshape(2, 3, 4, 6, 8)
-    map = tensor_map(array, box=(2, 1, 3, 4), interleave="16B")
+    map = tensor_map(array, box=(2, slices, 3, 4), interleave="16B")
     out = np.zeros((2, 1, 3, 4, 8), np.uint16)
     run(map, load(4, "tile", 1, 0, 2, 0), out)
     assert np.array_equal(out, array[:, 2:, :3, 1:5])
