@@ -117,13 +117,15 @@ st.global.u32 [%rd2], %r3;
     ),
     FindingKind(
         "tensor-map",
-        "A tensor map that is not allowed, or that a copy or reduction uses in another way than the map was made"
-        " for: other dimensions, another load mode, a wrong coordinate or offset. It stops the kernel.",
+        "A tensor map that is not allowed, or that a copy or reduction uses in another way than the map was"
+        " made for: other dimensions, another load mode, a wrong coordinate or offset. It stops the kernel.",
         """
-@%p1 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], [%rd3, {0, 0}], [done]; // the map has three dimensions
+@%p1 cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes // the map is for .3d
+    [tile], [%rd3, {0, 0}], [done];
 """,
         """
-@%p1 cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], [%rd3, {0, 0, 0}], [done];
+@%p1 cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes
+    [tile], [%rd3, {0, 0, 0}], [done];
 wait:
 mbarrier.try_wait.parity.shared::cta.b64 %p4, [done], 0;
 @!%p4 bra wait;
