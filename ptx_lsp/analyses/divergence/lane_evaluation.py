@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptx_lsp.analyses.dataflow.ssa import NONE, Phi
+from ptx_lsp.analyses.dataflow.ssa import Phi
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.analyses.divergence.lane_arithmetic import UNIFORM, LaneOffsets, constant, transfer
 from ptx_lsp.analyses.divergence.lane_sources import LaneSources
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 _WARP: Final = int(UniformityLevel.WARP)
+_MISSING: Final = object()
 
 
 def evaluate(
@@ -60,6 +61,8 @@ class _Evaluation:
         """The values that each value is evaluated from."""
         self.numbers: dict[int, int] = {}
         """The instructions that define the values."""
+        self.operations: dict[int, tuple[str, int]] = {}
+        """Their `arithmetic`, where they have one."""
         self.assumed: list[Phi] = []
         self.roots: list[int] = []
 
@@ -88,15 +91,14 @@ class _Evaluation:
                     found[value] = self.known[value]
                     continue
                 inputs = self.inputs[value] = self.inputs_of(value)
-            missing = NONE
             for one in inputs:
-                if one not in found:
-                    missing = one
+                known = found.get(one, _MISSING)
+                if known is None:
+                    found[value] = self.with_unknown_input(value)
                     break
-                if found[one] is None:
+                if known is _MISSING:
+                    path.append(one)
                     break
-            if missing >= 0:
-                path.append(missing)
             else:
                 found[value] = self.evaluated(value)
 
@@ -111,7 +113,9 @@ class _Evaluation:
                 return ()
             return self.forward_inputs(join)
         number = self.numbers[value] = self.form.definition(value)
-        if self.arithmetic(number) is not None:
+        arithmetic = self.arithmetic(number)
+        if arithmetic is not None:
+            self.operations[value] = arithmetic
             return self.values[number].uses
         return () if is_uniform or not self.may_be_uniform(number, value) else self.transfers.inputs(number)
 
@@ -132,7 +136,7 @@ class _Evaluation:
         number = self.numbers[value]
         if self.values[number].carry_out == value:
             return None
-        arithmetic = self.arithmetic(number)
+        arithmetic = self.operations.get(value)
         if arithmetic is not None:
             result = self.transferred(number, arithmetic)
             if result is not None:
@@ -140,6 +144,12 @@ class _Evaluation:
         if self.levels[value] <= _WARP:
             return UNIFORM
         return UNIFORM if self.may_be_uniform(number, value) and self.has_uniform_inputs(value) else None
+
+    def with_unknown_input(self, value: int) -> LaneOffsets | None:
+        """The offsets of a value with an input that is unknown."""
+        if self.levels[value] > _WARP or self.values[self.numbers[value]].carry_out == value:
+            return None
+        return UNIFORM
 
     def evaluated_phi(self, join: Phi) -> LaneOffsets | None:
         inputs = self.inputs[join.value]

@@ -123,28 +123,28 @@ class SyncDependence:
         assumed_divergent = [
             cycle for cycle in self.irreducible_cycles if block in cycle or not cycle.isdisjoint(joins)
         ]
-        region_blocks = region | {block}
-        left = [loop for loop in loops if reconvergence not in loop.blocks or not region <= loop.blocks]
-        exit_cycles = self._divergent_exit_cycles(
-            block, [loop.blocks for loop in left], region_blocks - {reconvergence}, reconvergence
-        )
+        left = [
+            loop.blocks for loop in loops if reconvergence not in loop.blocks or not region <= loop.blocks
+        ]
+        exit_cycles = self._divergent_exit_cycles(block, left, region, reconvergence)
         for loop in loops:
             if reconvergence not in loop.blocks or reconvergence == loop.header:
                 continue
             if loop.header in region or (loop.header == block and self._is_reentered(block, region)):
-                assumed_divergent.append(region_blocks)
+                assumed_divergent.append(region | {block})
         return ControlDivergence(joins, exit_cycles, tuple(assumed_divergent))
 
     def _divergent_exit_cycles(
         self,
         block: int,
         left: list[frozenset[int]],
-        region_blocks: frozenset[int],
+        region: frozenset[int],
         reconvergence: int,
     ) -> tuple[frozenset[int], ...]:
         """The cycles with a divergent exit among the loops that threads leave (3)."""
         if len(left) < 2 or self.irreducible_cycles:
             return tuple(left)
+        region_blocks = (region | {block}) - {reconvergence}
         nested = sorted(left, key=len)
         targets = [target for target in self.graph.successors[block] if target in region_blocks]
         reached = [self._reachable_within(target, region_blocks) for target in targets]

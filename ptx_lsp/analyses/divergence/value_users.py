@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from ptx_lsp.analyses.dataflow.ssa import SsaForm
 from ptx_lsp.analyses.divergence.uniformity_transfer import TransferFunctions
 from ptx_lsp.static_typing import TYPE_CHECKING
@@ -23,19 +25,22 @@ class ValueUsers:
         """The phis that read a value."""
         self.readers: dict[int, dict[int, list[int]]] = {}
         """The instructions of each block that use a value."""
-        self.leaving: dict[int, tuple[list[int], set[int]]] = {}
-        """`leaving_values` of each block, as far as it is known."""
-        entered = self.entered
+        self.reading: dict[int, list[int]] = {}
+        """The blocks that read a value defined elsewhere, and those of the phis that read one."""
+        entered, phis, reading = self.entered, self.phis, self.reading
         for block in self.cfg.reverse_postorder:
             for value in form.blocks[block].inputs:
                 blocks = entered.get(value)
                 if blocks is None:
                     entered[value] = [block]
+                    reading[value] = [block]
                 else:
                     blocks.append(block)
+                    reading[value].append(block)
             for join in form.phis_of[block]:
                 for value in join.inputs:
-                    self.phis.setdefault(value, []).append(~join.value)
+                    phis.setdefault(value, []).append(~join.value)
+                    reading.setdefault(value, []).append(block)
 
     def of(self, value: int) -> list[int]:
         """The users of a value: those in its own block first."""
@@ -83,21 +88,14 @@ class ValueUsers:
     def escaping_values(self, blocks: frozenset[int]) -> list[int]:
         """The values that `blocks` define and others use, except those that are the same at all times."""
         found: list[int] = []
+        reading, leaving = self.reading, self.leaving
         for block in blocks:
-            values, reading = self.leaving_values(block)
-            if not reading <= blocks:
-                found += [
-                    value
-                    for value in values
-                    if self.is_read_outside(value, blocks) and not self.is_constant(block, value)
-                ]
+            found += [
+                value
+                for value in leaving.get(block, _NONE)
+                if not blocks.issuperset(reading[value]) and not self.is_constant(block, value)
+            ]
         return found
-
-    def is_read_outside(self, value: int, blocks: frozenset[int]) -> bool:
-        """Whether a value defined in `blocks` has a user in another block."""
-        phis = self.form.phis
-        readers = [phis[~user].block for user in self.phis.get(value, _NONE)]
-        return not blocks.issuperset(self.entered.get(value, _NONE) + readers)
 
     def is_constant(self, block: int, value: int) -> bool:
         """Whether a value is a carry, or the same at all times."""
@@ -106,27 +104,20 @@ class ValueUsers:
         number = self.cfg.blocks[block].first + self.form.blocks[block].definition(value)
         return value == self.form.by_instruction[number].carry_out or self.transfers.is_constant(number)
 
-    def leaving_values(self, block: int) -> tuple[list[int], set[int]]:
-        """The values that a block defines and other blocks, or phis, use: its phis first. Also the blocks of
-        these users.
-        """
-        known = self.leaving.get(block)
-        if known is None:
-            values, phis = self.form.blocks[block], self.form.phis
-            found: list[int] = []
-            reading: set[int] = set()
-            every = [join.value for join in self.form.phis_of[block]]
-            every += range(values.first, values.first + values.count)
-            for value in every:
-                blocks, joins = self.entered.get(value), self.phis.get(value)
-                if blocks is not None:
-                    reading.update(blocks)
-                if joins is not None:
-                    reading.update([phis[~user].block for user in joins])
-                if blocks is not None or joins is not None:
-                    found.append(value)
-            known = self.leaving[block] = found, reading
-        return known
+    @cached_property
+    def leaving(self) -> dict[int, list[int]]:
+        """By block, the values that it defines and other blocks, or phis, use: its phis first."""
+        form, reading = self.form, self.reading
+        found: dict[int, list[int]] = {}
+        for join in form.phis.values():
+            if join.value in reading:
+                found.setdefault(join.block, []).append(join.value)
+        defining = form.defining_blocks
+        for value in sorted(reading):
+            block = defining[value]
+            if block >= 0:
+                found.setdefault(block, []).append(value)
+        return found
 
 
 _NONE: Final[list[int]] = []
