@@ -74,7 +74,10 @@ class Selector(NamedTuple):
     about_operands: bool
 
     def matches(self, choices: Choices, given: Collection[str] = ()) -> bool:
-        return all(term.holds(choices, given) for term in self.terms)
+        for term in self.terms:  # noqa: SIM110 (a generator takes twice as long)
+            if not term.holds(choices, given):
+                return False
+        return True
 
 
 @lru_cache(maxsize=4096)

@@ -104,13 +104,18 @@ def _number(part: nodes.Node) -> int | None:
 
 def _locations(statements: Iterable[nodes.Statement]) -> Iterator[nodes.Location]:
     """The locations in order; not recursive, because blocks may be nested very deeply."""
-    waiting = [iter(statements)]
+    waiting = [_iterator(statements)]
     while waiting:
         for statement in waiting[-1]:
             if isinstance(statement, nodes.Location):
                 yield statement
-            elif isinstance(statement, nodes.Block):
-                waiting.append(iter(statement.statements))
+            else:
+                waiting.append(_iterator(statement.statements))
                 break
         else:
             waiting.pop()
+
+
+def _iterator(statements: Iterable[nodes.Statement]) -> Iterator[nodes.Location | nodes.Block]:
+    """The locations and blocks among statements. By far most are neither."""
+    return iter([one for one in statements if type(one) is nodes.Location or type(one) is nodes.Block])

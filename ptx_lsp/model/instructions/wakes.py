@@ -132,8 +132,8 @@ def waking(function: Function, wake: InstructionWake) -> list[int]:
     """The indices of the instructions that satisfy a condition, in order."""
     if not function_wakes(function) & wake.bit:
         return []
-    index = shape_index(function)
-    found = [numbers for shape, numbers in index.items() if wakes_of(shape) & wake.bit]
+    bit = wake.bit  # the masks of the shapes are known now
+    found = [numbers for shape, numbers in shape_index(function).items() if shape.wakes & bit]
     if len(found) == 1:
         return found[0]
     every: list[int] = []
