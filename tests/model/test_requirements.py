@@ -110,6 +110,18 @@ EXAMPLES = {
 WORDS = {name: word.since for name, word in PRAGMAS.items() if word.since != ALWAYS}
 
 
+def test_signs_in_a_section() -> None:
+    """Each sign between words, and each before a number that begins an item, is a demand; others are not."""
+    text = (
+        ".section .debug_info {\n.b32 .debug_str+4\n.b32 b - a\n.b8 1 , -1, 2\n.b16 -2\n"
+        "// c-d\n.b8 7 /* e+f */\n.b64 .debug_loc +\n64\n}"
+    )
+    module = Module.parse(text)
+    demands = [one for one in requirements(module).demands if one.what.endswith(" in a section")]
+    found = [text[slice(*module.span(one.place))] for one in demands]
+    assert found == [".debug_str+4", "b - a", ", -1", ".b16 -2", ".debug_loc +\n64"]
+
+
 @pytest.mark.parametrize("what", [*FEATURES, *TYPES, *ATTRIBUTES, *WORDS])
 def test_feature(what: str) -> None:
     since = {**FEATURES, **TYPES, **ATTRIBUTES, **WORDS}[what]
