@@ -6,10 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from ptx_lsp.lint.registry import all_rules
-from ptx_lsp.lint.rule import Rule
 from tests.docs.test_language import unidiomatic
 
 ROOT = Path(__file__).parents[2]
@@ -32,15 +29,21 @@ def _texts(node: ast.AST) -> Iterator[tuple[int, str]]:
                 yield from _texts(child)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_messages(file: Path) -> None:
-    texts = _texts(ast.parse(file.read_text(encoding="utf-8")))
-    assert not [(line, text, found) for line, text in texts for found in unidiomatic(text)]
+def test_messages() -> None:
+    wrong = [
+        f"{file.relative_to(ROOT)}:{line}: {found} in {text!r}"
+        for file in FILES
+        for line, text in _texts(ast.parse(file.read_text(encoding="utf-8")))
+        for found in unidiomatic(text)
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
-def test_rules(rule: Rule) -> None:
-    assert not list(unidiomatic(rule.documentation))
+def test_rules() -> None:
+    wrong = [
+        f"{rule.name}: {found}" for rule in all_rules() for found in unidiomatic(rule.documentation)
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_what_is_found() -> None:

@@ -8,8 +8,10 @@ from ptx_lsp import ptxas
 from tests.oracle.instructions.judge import VERDICTS, recorded
 from tests.oracle.instructions.pointer_width import NAME, narrow_lines
 from tests.oracle.instructions.replay import by_point, replay
+from tests.strength import number
 
-SAMPLE = 4
+SAMPLE = number(16, 4)
+"""Of so many recorded lines, one is judged anew."""
 
 
 def test_linter_agrees_with_the_recorded_verdicts() -> None:

@@ -43,6 +43,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp import ptxas
 from ptx_lsp.lint.engine import LintSession
+from ptx_lsp.lint.registry import default_rules
+from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
@@ -153,7 +155,7 @@ class Linter:
     def __init__(self, file: PtxFile) -> None:
         self.file = file
         self.module = Module(Document.parse(Source.of(file.text)))
-        self.linting = LintSession(self.module)
+        self.linting = LintSession(self.module, _error_rules())
         self.is_ascii = file.text.isascii()
 
     def errors(self, change: Change) -> tuple[tuple[int, str], ...]:
@@ -161,15 +163,21 @@ class Linter:
         if self.is_ascii:
             edit = Edit(change.start, change.end, change.text.encode())
             module = Module(self.module.document.edited(edit), self.module)
-            linting = LintSession(module, previous=self.linting)
+            linting = LintSession(module, _error_rules(), self.linting)
         else:
-            linting = LintSession(Module.parse(change.applied(self.file.text)))
+            linting = LintSession(Module.parse(change.applied(self.file.text)), _error_rules())
         source = linting.module.document.source
         return tuple(
             (source.line_of(found.span.start) + 1, f"[{found.rule}] {found.message}")
             for found in linting.diagnostics
             if found.severity == "error"
         )
+
+
+@cache
+def _error_rules() -> tuple[Rule, ...]:
+    """The rules that find errors. Others run on damaged files in `tests/properties/test_damaged.py`."""
+    return tuple(rule for rule in default_rules() if rule.code.startswith("E"))
 
 
 def compare(linter: Linter, mutation: Mutation, verdict: Verdict) -> Compared:
