@@ -26,7 +26,7 @@ before(async () => {
     },
   });
   page = editor.page;
-  await editor.open([]);
+  await editor.ready();
 });
 after(() => editor?.close());
 

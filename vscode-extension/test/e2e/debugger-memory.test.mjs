@@ -1,10 +1,9 @@
 // The debugger: a step back over a barrier, who wrote a byte, bytes in the hex editor, a changed register, a race.
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { startDebugging } from './debugging.mjs';
-import { EXTENSION, untilVisible } from './editor.mjs';
+import { untilVisible } from './editor.mjs';
 
 const TURNED = `.version 8.0
 .target sm_80
@@ -39,10 +38,7 @@ let editor;
 let page;
 let debug;
 before(async () => {
-  debug = await startDebugging({
-    files: { 'turned.ptx': TURNED, 'race.ptx': RACE },
-    others: { 'ms-vscode.hexeditor-1.0.0': path.join(EXTENSION, 'test/e2e/hex-editor') },
-  });
+  debug = await startDebugging({ files: { 'turned.ptx': TURNED, 'race.ptx': RACE } });
   ({ editor, page } = debug);
   await editor.openFile('turned.ptx');
 });

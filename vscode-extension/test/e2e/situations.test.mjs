@@ -3,30 +3,23 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 
 import { answerFileDialog, chooseFromList, example, EXTENSION, ourServer, startEditor, until, untilVisible } from './editor.mjs';
 
 const FILES = { 'saxpy.ptx': example('saxpy.ptx') };
 
-async function within(options, look) {
-  const editor = await startEditor({ files: FILES, ...options });
-  try {
-    await editor.openFile('saxpy.ptx');
-    await look(editor, editor.page);
-    // colours are there, and one can type
-    const lines = editor.page.locator('.view-line');
-    await untilVisible(async () => {
-      await lines.filter({ hasText: '.version' }).first().click();
-      await editor.page.keyboard.type('// typed ');
-    }, lines.filter({ hasText: 'typed' }).first());
-    await until(async () => {
-      const classes = await editor.page.$$eval('.view-line span span', (spans) => spans.map((span) => span.className));
-      return new Set(classes).size >= 4;
-    });
-  } finally {
-    await editor.close();
-  }
+/** Colours are there, and one can type. */
+async function isUsable({ page }) {
+  const lines = page.locator('.view-line');
+  await untilVisible(async () => {
+    await lines.filter({ hasText: '.version' }).first().click();
+    await page.keyboard.type('// typed ');
+  }, lines.filter({ hasText: 'typed' }).first());
+  await until(async () => {
+    const classes = await page.$$eval('.view-line span span', (spans) => spans.map((span) => span.className));
+    return new Set(classes).size >= 4;
+  });
 }
 
 /** A program that is a server of the given behaviour; its path. */
@@ -40,14 +33,30 @@ function fakeServer(behaviour) {
 
 const notification = (page, text) => page.locator('.notifications-toasts .notification-list-item', { hasText: text });
 
-test('no server anywhere: the editor works, and offers to install it', () =>
-  within({ PATH: '/usr/bin:/bin' }, async (editor, page) => {
+describe('a machine without the server', () => {
+  let editor;
+  let page;
+  before(async () => {
+    editor = await startEditor({ files: FILES, PATH: '/usr/bin:/bin' });
+    page = editor.page;
+    await editor.openFile('saxpy.ptx');
+  });
+  after(() => editor?.close());
+
+  /** Another server is set, with what else is set; what was said before, and typed, is gone. */
+  async function set(settings) {
+    await editor.ready();
+    await editor.openFile('saxpy.ptx');
+    await editor.configure(settings);
+  }
+
+  test('no server anywhere: the editor works, and offers to install it', async () => {
     await notification(page, 'is not installed').getByRole('button', { name: 'Install' }).waitFor();
     await editor.shot('situation-no-server');
-  }));
+    await isUsable(editor);
+  });
 
-test('the server is installed from a wheel that the user chooses', () =>
-  within({ PATH: '/usr/bin:/bin' }, async (editor, page) => {
+  test('the server is installed from a wheel that the user chooses', async () => {
     const wheel = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-wheel-')), 'ptx_lsp-0-py3-none-any.whl');
     fs.writeFileSync(wheel, 'damaged');
     const choice = (text) => page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
@@ -64,53 +73,66 @@ test('the server is installed from a wheel that the user chooses', () =>
     // it is damaged, so pip fails, and the command can be read
     await notification(page, wheel).waitFor();
     await editor.shot('situation-install');
-  }));
+    await isUsable(editor);
+  });
 
-test('a setting that names no program', () =>
-  within({ settings: { 'ptx.server.path': '/nowhere/ptx-lsp' } }, async (editor, page) => {
+  test('a setting that names no program', async () => {
+    await set({ 'ptx.server.path': '/nowhere/ptx-lsp' });
     await notification(page, 'which is not a program').waitFor();
     await editor.shot('situation-wrong-setting');
     await page.locator('.statusbar-item', { hasText: 'not running' }).waitFor();
-  }));
+    await isUsable(editor);
+  });
 
-test('an old server is used, and the user is told', () =>
-  within({ settings: { 'ptx.server.path': fakeServer('old') } }, async (editor, page) => {
+  test('an old server is used, and the user is told', async () => {
+    await set({ 'ptx.server.path': fakeServer('old') });
     await notification(page, 'is version 0.0.1').waitFor();
     await editor.shot('situation-old-server');
-  }));
+    await isUsable(editor);
+  });
 
-test('a server that dies is started again, but not for ever', () =>
-  within({ settings: { 'ptx.server.path': fakeServer('dies') } }, async (editor, page) => {
+  test('a server that dies is started again, but not for ever', async () => {
+    await set({ 'ptx.server.path': fakeServer('dies') });
     await notification(page, 'will not be restarted').waitFor();
     await editor.shot('situation-dying-server');
-  }));
+    await isUsable(editor);
+  });
 
-test('a server that ends in the middle of a request is started again', () =>
-  within({ settings: { 'ptx.server.path': fakeServer('midway') } }, async (editor, page) => {
-    await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).locator('.codicon-check').waitFor();
-    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 0);
-  }));
-
-test('a server that never answers', () =>
-  within({ settings: { 'ptx.server.path': fakeServer('mute'), 'ptx.server.startTimeout': 5 } }, async (editor, page) => {
-    // restarting does not wait for the start that hangs
-    await page.locator('.statusbar-item[id*="ptx"]').waitFor();
-    await editor.command('PTX: Restart the Language Server');
-    await notification(page, 'no answer within 5 seconds').waitFor();
-    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
-    await editor.shot('situation-mute-server');
-  }));
-
-test('a server that does not start', () =>
-  within({ settings: { 'ptx.server.path': fakeServer('broken') } }, async (editor, page) => {
+  test('a server that does not start', async () => {
+    await set({ 'ptx.server.path': fakeServer('broken') });
     await notification(page, 'did not start').waitFor();
     await page.waitForTimeout(1_500); // nothing else is said
     assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
     await editor.shot('situation-broken-server');
-  }));
+    await isUsable(editor);
+  });
 
-test('a workspace that is not trusted starts nothing', () =>
-  within({ settings: { ...ourServer(), 'security.workspace.trust.startupPrompt': 'never' }, trusted: false }, async (editor, page) => {
+  test('a server that ends in the middle of a request is started again', async () => {
+    const server = fakeServer('midway');
+    await set({ 'ptx.server.path': server });
+    await until(() => fs.existsSync(`${server}.ended`), () => 'it has not ended');
+    await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).locator('.codicon-check').waitFor();
+    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 0);
+    await isUsable(editor);
+  });
+
+  test('a server that never answers', async () => {
+    await set({ 'ptx.server.startTimeout': 5, 'ptx.server.path': fakeServer('mute') });
+    // restarting does not wait for the start that hangs
+    await editor.command('PTX: Restart the Language Server');
+    await notification(page, 'no answer within 5 seconds').waitFor();
+    assert.equal(await page.locator('.notifications-toasts .notification-list-item').count(), 1);
+    await editor.shot('situation-mute-server');
+    await isUsable(editor);
+  });
+});
+
+test('a workspace that is not trusted starts nothing', async () => {
+  const settings = { ...ourServer(), 'security.workspace.trust.startupPrompt': 'never' };
+  const editor = await startEditor({ settings, files: FILES, trusted: false });
+  const { page } = editor;
+  try {
+    await editor.openFile('saxpy.ptx');
     await page.locator('.statusbar-item[id*="ptx"]').waitFor();
     const manage = page.locator('.pane-body', { hasText: 'not trusted' }).getByRole('button', { name: 'Manage trust' });
     await untilVisible(() => page.locator('.activitybar [aria-label="PTX"]').first().click(), manage);
@@ -131,4 +153,8 @@ test('a workspace that is not trusted starts nothing', () =>
       }
       return (await modal.count()) === 0;
     });
-  }));
+    await isUsable(editor);
+  } finally {
+    await editor.close();
+  }
+});

@@ -23,8 +23,9 @@ const requests = {
   },
   /** Shows the visible editor that has a text, with the cursor in the first line that has it. */
   async find({ text }) {
-    const editor = vscode.window.visibleTextEditors.find(({ document }) => document.getText().includes(text));
-    const { document, viewColumn } = editor;
+    const editor = () => vscode.window.visibleTextEditors.find(({ document }) => document.getText().includes(text));
+    await until(editor); // what is drawn may not be known here yet
+    const { document, viewColumn } = editor();
     const { line } = document.positionAt(document.getText().indexOf(text));
     await vscode.window.showTextDocument(document, { viewColumn });
     place(line + 1);
@@ -41,10 +42,27 @@ const requests = {
       await until(isSet);
     }
   },
-  /** Changes the user's settings. */
+  /** Ends what the tests before have begun, and closes what they have opened. */
+  async clear() {
+    await vscode.debug.stopDebugging();
+    vscode.debug.removeBreakpoints(vscode.debug.breakpoints);
+    for (const document of vscode.workspace.textDocuments.filter(({ isDirty }) => isDirty)) {
+      await vscode.window.showTextDocument(document);
+      await run('workbench.action.files.revert');
+    }
+    for (const part of ['closeAllEditors', 'closePanel', 'closeQuickOpen']) {
+      await run(`workbench.action.${part}`);
+    }
+    await run('workbench.view.explorer');
+    await run('notifications.clearAll');
+  },
+  /** Changes the user's settings. Null stands for the default. */
   async settings({ values }) {
     for (const [name, value] of Object.entries(values)) {
-      await vscode.workspace.getConfiguration().update(name, value, vscode.ConfigurationTarget.Global);
+      const settings = vscode.workspace.getConfiguration();
+      if (JSON.stringify(settings.inspect(name)?.globalValue ?? null) !== JSON.stringify(value)) {
+        await settings.update(name, value ?? undefined, vscode.ConfigurationTarget.Global);
+      }
     }
   },
 };

@@ -1,0 +1,3 @@
+import { runInWindow } from './windows.mjs';
+
+runInWindow(1);
