@@ -60,10 +60,9 @@ test('a loop is expanded and collapsed where it is', async () => {
 });
 
 test('all is expanded, and all is collapsed', async () => {
-  await inner().locator('#expand').click();
-  await inner().locator('.legend', { hasText: new RegExp(`${3 * LOOPS + 1} blocks\\D`) }).waitFor();
-  await inner().locator('#collapse').click();
-  await inner().locator('.legend', { hasText: `in ${LOOPS + 1} boxes` }).waitFor();
+  const legend = (text) => inner().locator('.legend', { hasText: text });
+  await untilVisible(() => inner().locator('#expand').click({ timeout: 5_000 }), legend(new RegExp(`${3 * LOOPS + 1} blocks\\D`)));
+  await untilVisible(() => inner().locator('#collapse').click({ timeout: 5_000 }), legend(`in ${LOOPS + 1} boxes`));
 });
 
 test('search finds code that no box shows', async () => {
