@@ -246,6 +246,7 @@ def _loaded(
     from ptx_lsp.cli.inputs import Input
     from ptx_lsp.cli.settings import Settings
     from ptx_lsp.lint.configuration.config import effective, nearest
+    from ptx_lsp.symbol_lookup import names_for, shown_names
 
     is_text = isinstance(source, str) and ("\n" in source or "{" in source)
     path = None if is_text else folder / source
@@ -260,7 +261,9 @@ def _loaded(
     names = [one.name for one in report.kernels]
     if entry is None and len(names) == 1:
         entry = names[0]
-    if entry not in names:
-        which = f"no kernel `{entry}`" if entry is not None else f"{len(names)} kernels: name one"
-        pytest.fail(f"{name} has {which} ({', '.join(names) or 'none'})", pytrace=False)
-    return Kernel(text, entry, report, keeper, check=check)
+    named = [] if entry is None else names_for(entry, names)
+    if len(named) != 1:
+        which = f"{len(named) or 'no'} kernel{'s' if named else ''} `{entry}`"
+        which = f"{len(names)} kernels: name one" if entry is None else which
+        pytest.fail(f"{name} has {which} ({shown_names(named or names) or 'none'})", pytrace=False)
+    return Kernel(text, named[0], report, keeper, check=check)

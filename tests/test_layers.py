@@ -19,7 +19,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
             "ptx_lsp.prepared ptx_lsp.process_tables ptx_lsp.unbuilt ptx_lsp.command_parser"
         ),
         "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler ptx_lsp.finding_kinds",
-        "ptx_lsp.nvdisasm",
+        "ptx_lsp.nvdisasm ptx_lsp.symbol_lookup",
         "ptx_lsp.syntax ptx_lsp.isa ptx_lsp.embedded ptx_lsp.containers",
         "ptx_lsp.model",
         "ptx_lsp.facts",

@@ -22,6 +22,7 @@ from ptx_lsp.executor.machine.observer import Observer
 from ptx_lsp.model.directives.source_line import source_line
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.symbol_lookup import names_for, shown_names
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,10 @@ class Program:
         """Whether a path is that of the PTX."""
         return path == str(self.path) or Path(path).resolve() == self.path.resolve()
 
+    def functions_named(self, text: str) -> list[str]:
+        """The functions with instructions that a name stands for, which can be demangled."""
+        return names_for(text, dict.fromkeys(self.by_line.values()))
+
     def first_line(self, function: str) -> int | None:
         """The line of the first instruction of a function."""
         return min((line for line, name in self.by_line.items() if name == function), default=None)
@@ -233,9 +238,11 @@ def _starts(lines: list[int]) -> list[int]:
 def kernel(module: Module, entry: str) -> Function:
     """The kernel with a name, or the only one. Raises RequestError."""
     kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
-    names = ", ".join(f"`{one.name}`" for one in kernels) or "none"
-    for one in kernels:
-        if entry == one.name or (not entry and len(kernels) == 1):
-            return one
+    known = [one.name for one in kernels]
+    named = names_for(entry, known) if entry else known
+    if len(named) == 1:
+        return next(one for one in kernels if one.name == named[0])
+    if entry and named:
+        raise RequestError(f"`{entry}` is ambiguous: {shown_names(named)}")
     wanted = f"kernel `{entry}` does not exist" if entry else "`entry` is missing"
-    raise RequestError(f"{wanted}; the kernels are {names}")
+    raise RequestError(f"{wanted}; the kernels are {shown_names(known) or 'none'}")

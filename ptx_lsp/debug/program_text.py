@@ -12,6 +12,7 @@ from ptx_lsp.containers.error import ContainerError
 from ptx_lsp.containers.registry import open_container, split_address
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.model.module import Module
+from ptx_lsp.symbol_lookup import names_for
 
 _MOST_LISTED = 8
 _MOST_BYTES = 1 << 28
@@ -79,8 +80,7 @@ def _module(path: Path, data: bytes) -> Module:
 def _only(path: str, members: Sequence[Member], entry: str) -> Member:
     """The only member with the kernel."""
     if entry:
-        written = re.compile(rb"\.entry\s+" + re.escape(entry.encode()) + rb"(?![\w$])")
-        members = [one for one in members if written.search(one.read())]
+        members = [one for one in members if names_for(entry, _kernels(one.read()))]
     if not members:
         raise RequestError(f"`{path}` has no kernel `{entry}`")
     if len(members) == 1:
@@ -89,6 +89,11 @@ def _only(path: str, members: Sequence[Member], entry: str) -> Member:
     if entry:
         raise RequestError(f"`{entry}` is in {len(members)} PTX texts of `{path}`; name one: {listed}")
     raise RequestError(f"`{path}` has {len(members)} PTX texts: give `entry`, or name one: {listed}")
+
+
+def _kernels(text: bytes) -> list[str]:
+    """The names after `.entry`."""
+    return [found.decode() for found in re.findall(rb"\.entry\s+([A-Za-z_$%][\w$]*)", text)]
 
 
 def _address(path: str, one: Member) -> str:

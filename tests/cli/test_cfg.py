@@ -35,6 +35,16 @@ $out:
 """
 
 
+@pytest.mark.parametrize("name", ["twice<int>", "twice<int>(int*)", "_Z5twiceIiEvPT_"])
+def test_a_kernel_is_named_as_in_cuda(lint: Lint, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(LOOP.replace("k()", "_Z5twiceIiEvPT_()") + ".visible .entry _Z5twiceIfEvPT_() { ret; }")
+    done = lint("--cfg", name, path)
+    assert (done.err, done.out.splitlines()[0]) == ("", 'digraph "_Z5twiceIiEvPT_" {')
+    error = lint("--cfg", "twice", path).err
+    assert "`twice` is ambiguous: `twice<int>(int*)` (`_Z5twiceIiEvPT_`), " in error
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "k.ptx"

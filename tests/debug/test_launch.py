@@ -83,3 +83,19 @@ def test_a_launch_that_is_not_there(tmp_path: Path, given: dict[str, Json], mess
         client.body("initialize", adapterID="ptx")
         found = client.refused("launch", program=str(path), **arguments)
         assert found == message.replace("{folder}", str(tmp_path))
+
+
+@pytest.mark.parametrize("entry", ["foo<float>", "foo<float>(unsigned int*)", "_Z3fooIfEvPj"])
+def test_kernels_are_named_as_in_cuda(tmp_path: Path, entry: str) -> None:
+    text = kernels.DIVERGENT.replace("divergent(", "_Z3fooIfEvPj(") + ".entry _Z3fooIdEvPj() { ret; }\n"
+    path = kernels.written(tmp_path, text)
+    with connected() as client:
+        client.body("initialize", adapterID="ptx")
+        assert client.refused("launch", program=str(path), entry="foo", grid=1, block=32) == (
+            "`foo` is ambiguous: `foo<float>(unsigned int*)` (`_Z3fooIfEvPj`), "
+            "`foo<double>(unsigned int*)` (`_Z3fooIdEvPj`)"
+        )
+        client.body("launch", program=str(path), entry=entry, grid=1, block=32, args=["u32:zeros(32)"])
+        client.body("setFunctionBreakpoints", breakpoints=[{"name": entry}])
+        client.body("configurationDone")
+        assert client.event("stopped")["reason"] == "breakpoint"

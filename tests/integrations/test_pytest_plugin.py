@@ -38,6 +38,7 @@ def test_budget_that_does_not_hold(ptx_kernel):
 def test_text(ptx_kernel):
     text = open("add.ptx").read()
     assert ptx_kernel(text).name == "add"
+    assert ptx_kernel(text.replace("add(", "_Z3addPji("), "add(unsigned int*, int)").name == "_Z3addPji"
     two = text + text.split("64", 1)[1].replace("add(", "other(")
     assert ptx_kernel(two, "other", threads=128).figures.threads_per_block == 128
     broken = ptx_kernel(text.replace("add.u32", "addd.u32"))

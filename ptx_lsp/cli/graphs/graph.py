@@ -16,6 +16,7 @@ from ptx_lsp.lint.configuration.selection import did_you_mean
 from ptx_lsp.lint.results.flow import flow
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.symbol_lookup import names_for, shown_names, spellings
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Source
 
@@ -38,15 +39,20 @@ def graph(inputs: Sequence[Input], options: Options) -> Iterator[str]:
             unread.append(f"; {one.path}: {error}")
             continue
         if one.container is not None and wanted.encode() not in data:  # a library has thousands of members
-            names.update(kernel_names(data))
-            continue
+            known = kernel_names(data)
+            names.update(known)
+            if not names_for(wanted, known):
+                continue
         functions = _functions(data, options.target)
         names.update(functions)
-        if wanted in functions:
-            found.append((one.path, functions[wanted]))
+        found += [(one.path, functions[name]) for name in names_for(wanted, functions)]
     if not found:
-        raise UsageError(f"no input defines `{wanted}`{did_you_mean(wanted, names)}{''.join(unread)}")
+        near = did_you_mean(wanted, spellings(names))
+        raise UsageError(f"no input defines `{wanted}`{near}{''.join(unread)}")
     if len(found) > 1:
+        named = list(dict.fromkeys(one.name for _, one in found))
+        if len(named) > 1:
+            raise UsageError(f"`{wanted}` is ambiguous: {shown_names(named)}")
         raise UsageError(f"`{wanted}` is defined in {found[0][0]} and {found[1][0]}; pass only one")
     drawn = flow(found[0][1])
     if _format(options) == "dot":

@@ -17,6 +17,7 @@ from ptx_lsp.launch_file import LaunchFile, kernel_arguments, read_launch_file
 from ptx_lsp.lint.configuration.selection import did_you_mean
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.symbol_lookup import names_for, shown_names, spellings
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ def requests(options: Options) -> list[Request]:
     entry = options.entry or file.entry
     path, source = _source(options, file, entry)
     module = Module.parse(source)
+    if entry is not None:
+        entry = _kernel(module, entry, path).name
     is_given = options.grid or options.block or options.arg or options.launch
     if not is_given:
         comments = [one for one in launch_comments(module) if entry in (None, one.entry)]
@@ -116,7 +119,7 @@ def _member(path: str, members: Sequence[Input], entry: str | None) -> tuple[str
         except InputError as error:
             unread.append(f"`{one.path}`: {error}")
             continue
-        if entry is None or entry in kernel_names(data):
+        if entry is None or names_for(entry, kernel_names(data)):
             texts.append((one.path, data))
         if entry is None and len(members) > 1:
             listed = _listed(one.path for one in members)
@@ -140,17 +143,19 @@ def _listed(paths: Iterable[str]) -> str:
 
 def _kernel(module: Module, entry: str | None, path: str) -> Function:
     kernels = [one for one in module.functions if one.is_kernel and one.node.body is not None]
-    names = ", ".join(f"`{one.name}`" for one in kernels)
+    names = shown_names([one.name for one in kernels])
     if not kernels:
         raise SpecError(_without_kernels(module, path))
     if entry is None:
         if len(kernels) != 1:
             raise SpecError(f"`{path}`: choose a kernel with --entry: {names}")
         return kernels[0]
-    for one in kernels:
-        if one.name == entry:
-            return one
-    near = did_you_mean(entry, [one.name for one in kernels]) or f"; the kernels are {names}"
+    named = names_for(entry, (one.name for one in kernels))
+    if len(named) > 1:
+        raise SpecError(f"`{path}`: `{entry}` is ambiguous: {shown_names(named)}")
+    if named:
+        return next(one for one in kernels if one.name == named[0])
+    near = did_you_mean(entry, spellings(one.name for one in kernels)) or f"; the kernels are {names}"
     raise SpecError(f"`{path}`: no kernel `{entry}`{near}")
 
 

@@ -119,7 +119,9 @@ def parser() -> CommandParser:
 def _add_launch(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("launch")
     group.add_argument(
-        "--entry", metavar="NAME", help="the kernel to run (default: the only one in the file)"
+        "--entry", metavar="NAME",
+        help="the kernel to run, mangled or as in CUDA: 'foo<float>(float*)', foo (default: the only one in "
+        "the file)",
     )
     group.add_argument("--grid", type=_dimensions, metavar="X[,Y[,Z]]", help="blocks")
     group.add_argument("--block", type=_dimensions, metavar="X[,Y[,Z]]", help="threads per block")

@@ -15,6 +15,7 @@ from ptx_lsp.executor.launching.specs import SpecError
 from ptx_lsp.executor.recording.archive import is_recording
 from ptx_lsp.launch_file import LaunchFile, kernel_arguments, read_launch_file
 from ptx_lsp.model.module import Module
+from ptx_lsp.symbol_lookup import names_for
 
 
 def program(given: Arguments) -> Program:
@@ -68,6 +69,8 @@ def _of_file(file: LaunchFile, given: Arguments, path: Path, module: Module) -> 
 def _of_comment(given: Arguments, path: Path, module: Module) -> Settings:
     """The launch of the comment that is asked for, else of the first, of the file or of the kernel."""
     entry, line = given.text("entry"), given.number("launchComment")
+    named = names_for(entry, (one.name for one in module.functions if one.is_kernel))
+    entry = named[0] if len(named) == 1 else entry
     comments = [one for one in launch_comments(module) if entry in ("", one.entry) and line in (0, one.line)]
     if line and not comments:
         what = f"launch comment of `{entry}`" if entry else "launch comment"

@@ -44,8 +44,11 @@ def set_breakpoints(session: Session, given: Arguments) -> Json:
 def set_function_breakpoints(session: Session, given: Arguments) -> Json:
     def places(made: Program, one: Arguments) -> Places:
         name = one.text("name")
-        first = made.first_line(name)
-        return ([first], first, "") if first is not None else ([], None, f"there is no function `{name}`")
+        named = made.functions_named(name)
+        if not named:
+            return [], None, f"there is no function `{name}`"
+        lines = [first for function in named if (first := made.first_line(function)) is not None]
+        return lines, lines[0], ""
 
     return _set(session, _FUNCTIONS, given, places)
 

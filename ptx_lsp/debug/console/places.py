@@ -46,10 +46,11 @@ def place_of(console: Console, text: str) -> Place:
         if last.strip().isdecimal():
             return _at(console, named, _number(last))
         text = last.strip()
-    first = program.first_line(text)
-    if first is None:
+    named = map(program.first_line, program.functions_named(text))
+    lines = [line for line in named if line is not None]
+    if not lines:
         raise RequestError(f'Function "{text}" not defined.')
-    return Place((first,), first, path)
+    return Place(tuple(lines), lines[0], path)
 
 
 def _at(console: Console, path: str, line: int) -> Place:

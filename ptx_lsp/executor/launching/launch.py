@@ -20,7 +20,9 @@ from ptx_lsp.executor.machine.texture import Opaque
 from ptx_lsp.executor.native.hot import NativeMode
 from ptx_lsp.executor.scheduling.machine import Progress
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.symbol_lookup import names_for, shown_names
 
 LIMIT = 1 << 23
 """The instruction limit: a thread that runs a loop a million times executes a few million instructions."""
@@ -86,11 +88,7 @@ def launch(
     if shared_bytes < 0:
         raise ExecutionError(f"cannot allocate {shared_bytes} bytes of shared memory", "launch")
     module = _module(_text(source))
-    kernel = module.definitions.get(entry)
-    if kernel is None or not kernel.is_kernel:
-        names = ", ".join(f"`{f.name}`" for f in module.functions if f.is_kernel)
-        message = f"kernel `{entry}` does not exist; the kernels are {names or 'none'}"
-        raise ExecutionError(message, "launch")
+    kernel = _kernel(module, entry)
     options = LaunchOptions(
         grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or benign or seeds > 0,
         weak, benign, observers, progress, bind or {}, console, device, registers, cooperative, native=native,
@@ -100,6 +98,22 @@ def launch(
         run = partial(explore, module, kernel, options, seed, seeds, jobs)
         return run_recorded(recorder, prepared, seed, run, is_repeated=True)
     return run_recorded(recorder, prepared, seed, lambda: prepared().run(Schedule(seed)).completed())
+
+
+def _kernel(module: Module, entry: str) -> Function:
+    """The kernel with a name, which can be demangled. Raises ExecutionError."""
+    found = module.definitions.get(entry)
+    if found is not None and found.is_kernel:
+        return found
+    known = [one.name for one in module.functions if one.is_kernel]
+    named = names_for(entry, known)
+    if len(named) > 1:
+        raise ExecutionError(f"`{entry}` is ambiguous: {shown_names(named)}", "launch")
+    found = module.definitions.get(named[0]) if named else None
+    if found is None:
+        message = f"kernel `{entry}` does not exist; the kernels are {shown_names(known) or 'none'}"
+        raise ExecutionError(message, "launch")
+    return found
 
 
 def _text(source: str | Path) -> str:

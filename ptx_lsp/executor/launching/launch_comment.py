@@ -26,6 +26,7 @@ from ptx_lsp.model.instructions.layout import shared_bytes, size_bytes
 from ptx_lsp.model.launch_blocks import COMMENT
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Declared, Variable
+from ptx_lsp.symbol_lookup import names_for, shown_names
 
 _TENSOR = "tensor(f32:zeros(1024),shape=32x32,box=8x8)"
 _KEYS = ("grid", "block", "cluster", "shared", "seed", "entry")
@@ -162,10 +163,12 @@ def _kernel(module: Module, offset: int, text: str) -> Function:
     for word in text.split():
         if word.startswith("entry="):
             name = word.removeprefix("entry=")
-            for one in kernels:
-                if one.name == name:
-                    return one
-            raise LaunchCommentError(f"kernel `{name}` does not exist")
+            named = names_for(name, (one.name for one in kernels))
+            if len(named) > 1:
+                raise LaunchCommentError(f"`{name}` is ambiguous: {shown_names(named)}")
+            if not named:
+                raise LaunchCommentError(f"kernel `{name}` does not exist")
+            return next(one for one in kernels if one.name == named[0])
     for one in kernels:
         if module.span(one.place(one.node)).end > offset:
             return one

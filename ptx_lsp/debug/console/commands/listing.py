@@ -12,6 +12,8 @@ from ptx_lsp.debug.console.instructions import instructions_of, shown
 from ptx_lsp.debug.console.places import place_of
 from ptx_lsp.debug.console.source import kernel_of, lines_of, spot_of
 from ptx_lsp.debug.request_error import RequestError
+from ptx_lsp.demangler import demangled
+from ptx_lsp.symbol_lookup import without_return_type
 
 
 @command("list", "l", candidates=places, repeats="list")
@@ -133,9 +135,12 @@ def info_functions(console: Console, text: str) -> None:
     Usage: info functions [TEXT]
     """
     program = console.debuggee.loaded
-    for name in sorted(set(program.by_line.values())):
-        if text in name:
-            console.say(f"{program.first_line(name)}:\t{name}")
+    names = sorted(set(program.by_line.values()))
+    plain = {name: without_return_type(text) for name, text in demangled(names).items()}
+    for name in names:
+        shown = f"{plain[name]} ({name})" if name in plain else name
+        if text in shown:
+            console.say(f"{program.first_line(name)}:\t{shown}")
 
 
 _MOST_DIGITS = 10
