@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 
 from ptx_lsp.debug.console.points import Points
-from ptx_lsp.debug.console.values import Value, of_column, of_register
+from ptx_lsp.debug.console.values import Value, of_column, of_index, of_register
+from ptx_lsp.debug.console.variables import variable_value
 from ptx_lsp.debug.debuggee import Debuggee
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.goals import Stop
@@ -19,7 +20,11 @@ from ptx_lsp.debug.view import View
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 
 _BUILT_IN = {"threadIdx": "%tid", "blockIdx": "%ctaid", "blockDim": "%ntid", "gridDim": "%nctaid"}
-_NAME = re.compile(r"\b(threadIdx|blockIdx|blockDim|gridDim)(?=\.[xyz]\b)|\$(\d*)(?![\w$])")
+_INDICES = {**_BUILT_IN, **{name: name for name in _BUILT_IN.values()}}
+"""The special registers of indices and sizes with three dimensions, by their names."""
+_NAME = re.compile(
+    r"\b(threadIdx|blockIdx|blockDim|gridDim)(?=\.[xyz]\b)|\b(warpSize|WARP_SZ)\b|\$(\d*)(?![\w$])"
+)
 
 
 class Console:
@@ -127,10 +132,22 @@ class Console:
         """
         group, frame = self.group, self.frame
         lanes = lanes_of(group, whole=True) if whole else self.lanes
+        index = _INDICES.get(text.strip())
+        if index is not None:
+            axes = [self.values(f"{index}.{axis}", whole=whole) for axis in "xyz"]
+            return [of_index(one) for one in zip(*axes, strict=True)]
         text = self.translated(text)
         register = self.register(text)
         if register is not None:
             return of_register(group, register, lanes)
+        focus = self.debuggee.focus
+        first = focus.thread - self.lane
+        owners = [Lane(focus.block, first + lane) for lane in range(lanes.size)] if whole else [focus]
+        program = self.debuggee.loaded
+        found = [variable_value(self.view, program, owner, text, self.number) for owner in owners]
+        contents = [one for one in found if one is not None]
+        if contents:
+            return contents
         try:
             return of_column(self.view.evaluate_in(text, group.wave, lanes, frame))
         except ExpressionError as error:
@@ -153,10 +170,15 @@ class Console:
     def _translated(self, found: re.Match[str]) -> str:
         if found[1]:
             return _BUILT_IN[found[1]]
-        number = int(found[2]) if found[2] else len(self.history)
+        if found[2]:
+            return str(WARP_SIZE)
+        number = int(found[3]) if found[3] else len(self.history)
         if not 0 < number <= len(self.history):
             raise RequestError(f"History has not yet reached ${number}.")
-        return self.history[number - 1].text.partition(" ")[0]
+        value = self.history[number - 1]
+        if len(value.elements) > 1:
+            raise RequestError(f"${number} has {len(value.elements)} elements; an expression needs one.")
+        return value.text.partition(" ")[0]
 
     # -- texts -----------------------------------------------------------------------------------
 

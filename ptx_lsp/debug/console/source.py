@@ -34,6 +34,22 @@ def spot_of(console: Console, frame: Frame) -> Spot:
     return spot_at(console, str(program.path), frame.line)
 
 
+def kernel_spot(console: Console) -> Spot:
+    """Where the kernel begins, which is listed while no thread is in focus."""
+    program = console.debuggee.loaded
+    first = program.first_line(kernel_of(console).name) or 1
+    if console.debuggee.shows_source:
+        inside = [line for line, name in program.by_line.items() if name == kernel_of(console).name]
+        made = [
+            (line, path, number) for path, numbers in program.sources.items()
+            for number, lines in numbers.items() for line in lines if line in inside
+        ]
+        if made:
+            _, path, number = min(made)
+            return spot_at(console, str(program.beside(path)), number)
+    return spot_at(console, str(program.path), first)
+
+
 def spot_at(console: Console, path: str, line: int) -> Spot:
     """A line of a file."""
     lines = lines_of(console, path)

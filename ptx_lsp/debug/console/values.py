@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -47,6 +48,12 @@ def of_register(group: Group, register: Named, lanes: Lanes) -> list[Value]:
         Value(values.text(bits, register.type), bits or (), width if width else 1, is_register=True)
         for bits in values.bits(group.wave, register, lanes)
     ]
+
+
+def of_index(parts: Sequence[Value]) -> Value:
+    """An index or a size of its values in x, y and z, as in `{x = 3, y = 0, z = 0}`."""
+    named = ", ".join(f"{axis} = {one.text}" for axis, one in zip("xyz", parts, strict=True))
+    return Value("{" + named + "}", tuple(element for one in parts for element in one.elements), 32)
 
 
 def of_column(column: Column) -> list[Value]:

@@ -15,6 +15,9 @@ from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.debug.terminal.debuggee import TerminalDebuggee
 
 PROMPT = "(ptx) "
+HINT = 'Type "break LINE" and "run", or "start"; "help" lists the commands.'
+RECORDED_HINT = 'Type "reverse-step" or "info threads" at the error; "help" lists the commands.'
+"""The first steps, for a person at the terminal."""
 _WIDTH = 80
 """Columns of output to a file or another program."""
 
@@ -86,6 +89,8 @@ def serve(program: Program, notice: Callable[[str], None], *first: str) -> bool:
     impossible.
     """
     session = Session(program)
+    if is_interactive():
+        _print(f"{HINT if not first else RECORDED_HINT}\n")
     for line in first:
         session.execute(line)
     return session.serve(_reader(session, notice))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from ptx_lsp.debug.terminal.session import HINT, RECORDED_HINT
 from tests.debug import kernels
 from tests.debug.console.terminal import command
 
@@ -111,6 +112,7 @@ def terminal(
 
 def test_typing_and_editing(tmp_path: Path) -> None:
     with terminal(tmp_path, kernels.DIVERGENT) as screen:
+        screen.shows(HINT)
         screen.enter("brrk 13\x01\x1b[C\x1b[C\x1b[3~ea\r")  # to the start, two right, delete, "ea"
         screen.shows("(ptx) break 13")
         screen.shows("Breakpoint 1 at divergent: file kernel.ptx, line 13.")
@@ -129,6 +131,7 @@ def test_typing_and_editing(tmp_path: Path) -> None:
 
 def test_a_finding_is_debugged_where_it_was_found(tmp_path: Path) -> None:
     with terminal(tmp_path, kernels.RACE, options=("--debug-on-finding",)) as screen:
+        screen.shows(RECORDED_HINT)
         screen.shows("CUDA Exception: race")
         screen.enter("reverse-stepi\r")
         screen.shows("(ptx) reverse-stepi")

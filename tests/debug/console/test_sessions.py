@@ -186,6 +186,50 @@ def test_a_name_of_two_sources_is_ambiguous(tmp_path: Path) -> None:
     assert found["break b/loop.cu:6"] == "Breakpoint 1 at loop: file loop.cu, line 6."
 
 
+def test_values_as_in_cuda(tmp_path: Path) -> None:
+    lines = (
+        "x/4f buffer", f"break {kernels.RESULT}", "run", "cuda thread 5", "p threadIdx", "p blockIdx",
+        "p blockDim", "p threadIdx.x", "p warpSize", "p buffer", "p/x buffer[10]",
+        "p buffer[threadIdx.x + 1]", "p &buffer", "p buffer[64]", "p $1 + 1", "x/2d buffer", "p buffer + 4",
+    )
+    found = answers(transcript(tmp_path, kernels.SHARED, *lines))
+    early = "There is no shared memory: the program is not being run; type `run` or `start`."
+    assert found["x/4f buffer"] == early
+    assert found["p threadIdx"] == "$1 = {x = 5, y = 0, z = 0}"
+    assert found["p blockIdx"] == "$2 = {x = 0, y = 0, z = 0}"
+    assert found["p blockDim"] == "$3 = {x = 64, y = 1, z = 1}"
+    assert (found["p threadIdx.x"], found["p warpSize"]) == ("$4 = 5", "$5 = 32")
+    assert found["p buffer"] == "$6 = (.b32 [64]) {" + ", ".join(map(str, range(64))) + "}"
+    assert found["p/x buffer[10]"] == "$7 = 0xa"
+    assert found["p buffer[threadIdx.x + 1]"] == "$8 = 6"
+    assert found["p &buffer"] == "$9 = 0x7f0000000000 <buffer>"
+    assert found["p buffer[64]"] == "There is no memory at `buffer[64]`."
+    assert found["p $1 + 1"] == "$1 has 3 elements; an expression needs one."
+    assert found["x/2d buffer"] == "shared 0x0 <buffer>:\t0\t1"
+    assert found["p buffer + 4"] == f"$10 = {0x7F0000000004}"
+
+
+def test_arrays_of_bytes_and_floats(tmp_path: Path) -> None:
+    bytes_ = kernels.SHARED.replace(".shared .b32 buffer[64]", ".shared .align 4 .b8 buffer[256]")
+    floats = kernels.SHARED.replace(".shared .b32 buffer[64]", ".shared .f32 buffer[64]")
+    lines = f"break {kernels.RESULT}", "run", "set var [buffer]:f32 = 1.5", "p buffer", "p/f buffer[0]"
+    found = answers(transcript(tmp_path, bytes_, *lines))
+    assert found["p buffer"].startswith(f"$1 = (.b32 [64]) {{{0x3FC00000}, 1, 2, ")
+    assert found["p/f buffer[0]"] == "$2 = 1.5"
+    assert answers(transcript(tmp_path, floats, *lines))["p buffer"].startswith("$1 = (.f32 [64]) {1.5, ")
+
+
+def test_the_source_is_listed_without_a_thread(tmp_path: Path) -> None:
+    source = tmp_path / "turned.cu"
+    source.write_text("".join(f"line {number}\n" for number in range(1, 41)))
+    text = kernels.SHARED.replace(".shared .b32 buffer", f'.file 1 "{source}"\n.shared .b32 buffer')
+    text = text.replace("\tld.param.u64 %rd0", "\t.loc 1 20 3\n\tld.param.u64 %rd0")
+    found = answers(transcript(tmp_path, text, "set show source", "list", "run", "list 20,21", "list"))
+    assert found["list"].splitlines()[0] == "22\tline 22"
+    found = answers(transcript(tmp_path, text, "run", "set show source", "list"))
+    assert found["list"].splitlines()[0] == "15\tline 15"
+
+
 def test_help_explains_findings(tmp_path: Path) -> None:
     found = answers(transcript(tmp_path, kernels.DIVERGENT, "help race", "help rac"))
     assert found["help race"].startswith("race (finding of ptx-run --check)\nTwo threads access")

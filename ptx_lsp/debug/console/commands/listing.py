@@ -10,7 +10,7 @@ from ptx_lsp.debug.console.command import command
 from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.console.instructions import instructions_of, shown
 from ptx_lsp.debug.console.places import place_of
-from ptx_lsp.debug.console.source import kernel_of, lines_of, spot_of
+from ptx_lsp.debug.console.source import kernel_of, kernel_spot, lines_of, spot_of
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.demangler import demangled
 from ptx_lsp.symbol_lookup import without_return_type
@@ -68,14 +68,14 @@ def _path(console: Console) -> str:
     try:
         return spot_of(console, console.frame).path
     except RequestError:
-        return str(console.debuggee.loaded.path)
+        return kernel_spot(console).path
 
 
 def _line(console: Console) -> int:
     try:
         return spot_of(console, console.frame).line
     except RequestError:
-        return console.debuggee.loaded.first_line(kernel_of(console).name) or 1
+        return kernel_spot(console).line
 
 
 @command("disassemble", "disas", candidates=places)

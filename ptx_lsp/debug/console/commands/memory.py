@@ -63,7 +63,7 @@ def examine(console: Console, text: str) -> None:
             if len(data) < shape.size:
                 if cells:
                     console.say(f"{label(console, place.moved(first * shape.size))}:\t" + "\t".join(cells))
-                raise RequestError(f"Cannot access memory at address {here.address:#x}")
+                raise _unreadable(console, here)
             bits = int.from_bytes(data, "little")
             letter = "z" if shape.format == "x" else shape.format
             cells.append(formatted(bits, letter, 8 * shape.size, is_bits=True))
@@ -104,12 +104,23 @@ def _strings(console: Console, place: Reference, count: int) -> None:
     for _ in range(count):
         data = console.debuggee.stopped.memory.read(place, 200)
         if not data:
-            raise RequestError(f"Cannot access memory at address {place.address:#x}")
+            raise _unreadable(console, place)
         text, end, _ = data.partition(b"\0")
         shown = "".join(chr(one) if 32 <= one < 127 and one not in b'"\\' else f"\\{one:03o}" for one in text)
         console.say(f'{label(console, place)}:\t"{shown}"' + ("" if end else "..."))
         place = place.moved(len(text) + 1)
     console.examined = place
+
+
+def _unreadable(console: Console, place: Reference) -> RequestError:
+    """Why there is no memory at a byte: `.shared` and `.local` memory is that of running blocks."""
+    view = console.debuggee.stopped
+    if place.space in ("shared", "local") and not view.memory.has_begun(place):
+        why = "the block is not running"
+        if view.stop.reason == "start":
+            why = "the program is not being run; type `run` or `start`"
+        return RequestError(f"There is no {place.space} memory: {why}.")
+    return RequestError(f"Cannot access memory at address {place.address:#x}")
 
 
 def label(console: Console, place: Reference) -> str:

@@ -35,8 +35,9 @@ def print_(console: Console, text: str) -> None:
     """Print the value of an expression for the thread in focus.
     Usage: print [/FORMAT] EXPRESSION
     FORMAT is x, d, u, o, t, f, a, c or z, or w for all lanes of the warp. EXPRESSION has registers as %r5,
-    %r5@3 in lane 3, %tid.x or threadIdx.x, memory as [%rd1]:f32 or shared[4]:u32, any(...) and all(...), and
-    the operators of C. The value gets a number: $1, $2, and $ for the last one.
+    %r5@3 in lane 3, %tid.x, threadIdx.x or threadIdx, variables as tile, tile[3] and &tile, memory as
+    [%rd1]:f32 or shared[4]:u32, any(...) and all(...), and the operators of C, in which a variable stands for
+    its address. The value gets a number: $1, $2, and $ for the last one.
     """
     format, expression = _formatted(text)
     if not expression:
@@ -52,8 +53,6 @@ def print_(console: Console, text: str) -> None:
         return
     value = console.value(expression)
     shown = value.formatted(format)
-    if not format and console.debuggee.stopped.variable(expression) is not None:
-        shown = f"{value.formatted('a')} <{expression}>"
     console.history.append(value)
     console.say(f"${len(console.history)} = {shown}")
 
