@@ -164,7 +164,7 @@ def test_plugin(tmp_path: Path) -> None:
     output = _pytest(tmp_path)
     failed = re.findall(r"^FAILED test_kernels.py::(\w+)", output, re.MULTILINE)
     assert failed == ["test_fails_1", "test_fails_2", "test_fails_3"], output
-    assert "add.ptx has no kernel `sub` (add)" in output
+    assert "add.ptx has no kernel `sub` (`add`)" in output
     assert "FileNotFoundError" in output or "No such file" in output
     assert "<text> has 0 kernels: name one (none)" in output
 
