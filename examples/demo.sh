@@ -28,6 +28,7 @@ cat <<END
   ptx-lint FILE.ptx              your own PTX; also FILE.cu with inline PTX, libraries and fat binaries
   ptx-lint --kernels FILE.ptx    registers and occupancy of each kernel
   ptx-lint --explain bar.sync    any instruction, directive, special register or rule
+  ptx-run --explain race         any finding of ptx-run
   ptx-run --debug FILE.ptx       step a kernel in the terminal, also backwards
   docs/tutorial.md               from a first kernel to a check in CI
   docs/editors.md                VS Code, Neovim, Helix, Emacs, Vim, Zed, Sublime Text

@@ -157,7 +157,8 @@ def _text(found: Comparison, painted: Style, every: bool) -> Iterator[str]:
         for one in rows:
             yield f"{name}: {_place(one)}"
     yield (
-        f"{len(found.pairs)} kernels compared, {len(same)} of them the same; "
+        f"{len(found.pairs)} kernel{'' if len(found.pairs) == 1 else 's'} compared, "
+        f"{len(same)} of them the same; "
         f"{len(found.added)} new, {len(found.gone)} gone."
     )
 
