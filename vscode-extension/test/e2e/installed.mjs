@@ -27,6 +27,6 @@ export function installed() {
   return path.join(folder, found()[0]);
 }
 
-if (process.argv[1] === FILE) {
+if (fs.realpathSync(process.argv[1]) === FILE) {
   installed();
 }
