@@ -8,6 +8,7 @@ from ptx_lsp import ptxas
 from ptx_lsp.isa.schema.entry import Entry
 from ptx_lsp.isa.target import parse_target, parse_version
 from tests.oracle.instructions import coverage
+from tests.oracle.instructions.cases import Point
 from tests.oracle.instructions.judge import (
     OLD,
     VERDICTS,
@@ -19,10 +20,11 @@ from tests.oracle.instructions.judge import (
     sections,
 )
 from tests.oracle.instructions.replay import Replayed, by_point, replay
+from tests.strength import number
 
 SECTIONS = sections()
 AGREEMENT = 0.995
-SAMPLE = 25
+SAMPLE = number(50, 25)
 """Of so many recorded lines, one is judged anew."""
 EXAMPLE_REGISTERS = (
     ".reg .b32 %r<10>; .reg .b64 %rd<10>; .reg .b16 %rs<10>; .reg .f32 %f<10>;"
@@ -54,17 +56,28 @@ def test_linter_agrees_with_the_recorded_verdicts(name: str) -> None:
     assert used == {pattern for pattern, _ in known}, "a row of .explained explains nothing"
 
 
-@pytest.mark.parametrize("name", (*SECTIONS, OLD))
-def test_verdicts_are_what_ptxas_says_today(name: str) -> None:
-    """For a sample; `python -m tests.oracle.instructions.judge --update` asks it for all."""
-    tool = old_ptxas() if name == OLD else ptxas.find()
+@pytest.mark.parametrize("is_old", [False, True])
+def test_verdicts_are_what_ptxas_says_today(is_old: bool) -> None:
+    """For a sample; `python -m tests.oracle.instructions.judge --update` asks it for all. The lines of all
+    sections are judged together.
+    """
+    tool = old_ptxas() if is_old else ptxas.find()
     if tool is None:
-        pytest.skip("PTXAS_12_9 names no ptxas 12.9" if name == OLD else "no ptxas at hand")
-    every = recorded((VERDICTS / f"{name}.txt").read_text())
-    sample = dict(list(every.items())[::SAMPLE])
+        pytest.skip("PTXAS_12_9 names no ptxas 12.9" if is_old else "no ptxas at hand")
+    sample: dict[tuple[str, Point], bool] = {}
+    for name in (OLD,) if is_old else SECTIONS:
+        every = recorded((VERDICTS / f"{name}.txt").read_text())
+        sample |= dict(list(every.items())[::SAMPLE])
+    assert len(sample) > (30 if is_old else 2_500)
+    differing: list[tuple[Point, str, str]] = []
     for point, lines in by_point(sample).items():
-        for (line, accepted), verdict in zip(lines.items(), judge(list(lines), point, tool), strict=True):
-            assert verdict.accepted == accepted, (point, line, verdict.message)
+        for accepted in (True, False):  # an error makes ptxas judge the lines beside it once more
+            alike = [line for line in lines if lines[line] == accepted]
+            verdicts = zip(alike, judge(alike, point, tool), strict=True)
+            differing += [
+                (point, line, found.message) for line, found in verdicts if found.accepted != accepted
+            ]
+    assert not differing, "\n".join(map(str, differing))
 
 
 def test_examples_are_accepted_by_ptxas() -> None:

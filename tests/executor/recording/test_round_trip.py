@@ -16,6 +16,7 @@ from ptx_lsp.executor.launching.object_specs import argument, bindings
 from ptx_lsp.executor.recording.recorder import LaunchKeeper, replayed
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Variable
+from tests import strength
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("tests/conformance/kernels", "tests/executor/seeded")
@@ -49,7 +50,8 @@ def test_in_another_process(folder: str, tmp_path: Path) -> None:
     for path in sorted((ROOT / folder).glob("*.ptx")):
         text = path.read_text(encoding="utf-8")
         comments = [one for one in launch_comments(Module.parse(text)) if not one.problem]
-        for number, comment in enumerate(comments[:2]):
+        is_made = path.stem.startswith("exact_")  # by one program, for many types: they differ in little
+        for number, comment in enumerate(comments[: strength.number(1, 2) if is_made else 2]):
             _recorded(tmp_path / f"{path.stem}-{number}.ptxrec", text, comment, seed=number)
             count += 1
     assert count
