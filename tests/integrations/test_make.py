@@ -12,7 +12,7 @@ import pytest
 
 from tests.integrations.conftest import ROOT
 
-PARTS = ("ruff", "pyright", "python", "npm")
+PARTS = ("ruff", "python", "pyright", "npm")
 SET_UP = (
     "pyproject.toml", "setup.py", "vscode-extension/package-lock.json", "installed", "set-up", "modules",
 )
@@ -41,10 +41,10 @@ def _write_program(program: Path, then: str = "") -> None:
     program.chmod(0o755)
 
 
-def _make_test(project: Path, ci: str) -> tuple[int, list[str], str]:
+def _make_test(project: Path, ci: str, path: str = "") -> tuple[int, list[str], str]:
     """Status, the programs that ran, and the standard output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    environment |= {"CI": ci, "PATH": f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    environment |= {"CI": ci, "PATH": path or f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
         [
             "make", "test", f"PYTHON={sys.executable}", "BIN=bin", "INSTALLED=installed", "STAMP=set-up",
@@ -52,7 +52,7 @@ def _make_test(project: Path, ci: str) -> tuple[int, list[str], str]:
         ],
         cwd=project, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    ran = [*project.glob("ran"), project / "vscode-extension" / "ran"]
+    ran = [*project.glob("ran"), *project.glob("vscode-extension/ran")]
     return done.returncode, "".join(file.read_text() for file in ran).split(), done.stdout
 
 
@@ -64,11 +64,31 @@ def test_every_part_runs(failing: str | None, project: Path) -> None:
     assert ran == [*PARTS]
     assert (status == 0) == (failing is None)
     results = shown.rpartition("Results\n")[2].splitlines()
-    names = ("code style", "types", "Python tests", "VS Code extension")
+    names = ("code style", "Python tests", "types", "VS Code extension")
     for line, program, name in zip(results, PARTS, names, strict=True):
         assert line.split("  ")[1] == name
         assert ("failed" if program == failing else "passed") in line
         assert line.endswith(" s")
+
+
+def test_the_output_of_types_is_shown_whole(project: Path) -> None:
+    _write_program(project / "bin" / "pyright", "echo one error; echo on stderr >&2; exit 1")
+    _write_program(project / "bin" / "npm", "echo tested")
+    status, _, shown = _make_test(project, ci="")
+    assert status
+    assert "one error\non stderr\n" in shown.rpartition("tested\n")[2].partition("Results")[0]
+
+
+def test_without_npm_the_rest_runs(project: Path) -> None:
+    (project / "bin" / "npm").unlink()
+    programs = {name: shutil.which(name) for name in ("make", "sh", "echo", "env", "rm", "touch")}
+    for name, path in programs.items():
+        assert path
+        (project / "bin" / name).symlink_to(path)
+    status, ran, shown = _make_test(project, ci="", path=str(project / "bin"))
+    assert ran == [one for one in PARTS if one != "npm"]
+    assert not status
+    assert "left out: npm is missing" in shown
 
 
 def test_the_end_lists_what_was_left_out(project: Path) -> None:
