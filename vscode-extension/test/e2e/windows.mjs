@@ -6,8 +6,8 @@ import { describe } from 'node:test';
 
 /** VS Code remembers which of our views, and of the debugger's, were open and expanded: such files are apart. */
 const WINDOWS = [
-  ['inline', 'daily', 'demangle', 'flow', 'machinecode', 'panels', 'sources', 'themes', 'ui', 'triton', 'debugger', 'debugger-launch', 'host'],
-  ['compare', 'containers', 'debugger-memory', 'situations', 'tour'],
+  ['inline', 'daily', 'demangle', 'flow', 'machinecode', 'panels', 'sources', 'themes', 'ui', 'triton', 'host'],
+  ['compare', 'containers', 'debugger-memory', 'debugger', 'debugger-launch', 'situations', 'tour'],
 ];
 
 export function runInWindow(number) {
