@@ -9,7 +9,7 @@ INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable
 MODULES := vscode-extension/node_modules/.package-lock.json
 C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
              tree-sitter-ptx/bindings/python/tree_sitter_ptx/binding.c \
-             $(wildcard ptx_lsp/*/native/*) $(wildcard ptx_lsp/analyses/native/*)
+             $(wildcard ptx_lsp/*/native/*.[ch])
 
 unexport PYTHONDONTWRITEBYTECODE # else each process of the tests would compile all modules again
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 
 import pytest
 
@@ -56,6 +57,14 @@ def test_floats_are_written_in_few_digits() -> None:
     assert shown[("0.0", "0.1")] == ("0.1",)
     assert ("nan",) in shown.values()
     assert ("inf",) in shown.values()
+
+
+def test_limits_are_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "thread_time", count(0, 1000).__next__)
+    assert "time limit exceeded" in preview_instruction.__wrapped__("add.f32").note
+    comment = "// ptx-run: grid=1 block=4 f32:zeros(4) f32:1 f32:zeros(4)"
+    (found,) = preview_kernels(Module.parse(KERNEL.replace("COMMENT", comment)))
+    assert found.problem == "time limit exceeded"
 
 
 def test_two_results() -> None:

@@ -4,6 +4,7 @@ results.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -42,10 +43,10 @@ class InstructionHarness:
         return list(zip(*(map(int, one) for one in self.outputs), strict=True))
 
     def run(self, *, seconds: float = 60.0, observers: Sequence[Observer] = ()) -> list[tuple[int, ...]]:
-        """Executes the kernel; see `launch` for the errors raised."""
+        """Executes the kernel for at most so many seconds of CPU time; see `launch` for the errors."""
         launch(
             self.text, entry="k", grid=self.grid, block=self.block, args=[*self.inputs, *self.outputs],
-            seconds=seconds, observers=observers,
+            seconds=seconds, observers=observers, clock=time.thread_time,
         )
         return self.rows()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def launch(
     registers: int = 0,
     cooperative: bool | None = None,
     recorder: Recorder | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> tuple[Finding, ...]:
     """Runs the kernel `entry` of a PTX text, or of the file at a path, which may be that of a member of a
     container: `libfoo.so!3:sm_90`.
@@ -76,7 +78,8 @@ def launch(
     events.
 
     Raises ExecutionError if the launch does not match the kernel or the kernel fails. It is also raised after
-    `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included.
+    `limit` instructions during which no wave has ended, or after `seconds` in total, decoding included. The
+    `clock` measures them: `time.thread_time` counts only those in which this thread runs.
 
     `progress` is called periodically with the number of finished blocks, of all blocks, and of executed
     instructions, `console` with what threads print, which by default goes to the standard output. A
@@ -92,6 +95,7 @@ def launch(
     options = LaunchOptions(
         grid, block, args, shared_bytes, limit, seconds, cluster, check or weak or benign or seeds > 0,
         weak, benign, observers, progress, bind or {}, console, device, registers, cooperative, native=native,
+        clock=clock,
     )
     prepared = cache(partial(PreparedLaunch, module, kernel, options, is_fine=seed != 0))
     if seeds:

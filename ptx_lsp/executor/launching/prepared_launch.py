@@ -77,6 +77,8 @@ class LaunchOptions:
     resident: Resident | None = None
     """Memory that other launches have used; None for a new one."""
     native: NativeMode = "auto"
+    clock: Callable[[], float] = time.monotonic
+    """The clock for `seconds`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,7 @@ class PreparedLaunch:
         """`is_fine`: threads may be interrupted before each access to memory (`decode`)."""
         self.module, self.kernel, self._options = module, kernel, options
         self.progress = options.progress
-        self._deadline = time.monotonic() + options.seconds
+        self._deadline = options.clock() + options.seconds
         resident = options.resident or Resident(Memory(is_narrow=module.stated_address_size != 64))
         self._memory = memory = resident.memory
         self._image = ModuleMemory(module, kernel, resident, options.shared_bytes)
@@ -121,7 +123,7 @@ class PreparedLaunch:
         spaces.opaque = opaque
         spaces.console = options.console
         self._frame = RegisterLayout()
-        budget = Budget(options.limit, self._deadline)
+        budget = Budget(options.limit, self._deadline, options.clock)
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
         self.shape = self._shape()
         if self._is_cooperative and _WORKSPACE & self._frame.specials.keys():
@@ -145,7 +147,7 @@ class PreparedLaunch:
         ExecutionError if the launch does not match the kernel.
         """
         self._options = replace(self._options, grid=grid, block=block, cluster=cluster)
-        self._deadline = time.monotonic() + self._options.seconds
+        self._deadline = self._options.clock() + self._options.seconds
         block_before = self.shape.block
         self.shape = replace(self._shape(), workspace=self.shape.workspace)
         if self.shape.block != block_before:
@@ -279,7 +281,7 @@ class PreparedLaunch:
                 certificates.begin(found)
             except MemoryError:
                 return False
-            budget = Budget(options.limit, self._deadline)
+            budget = Budget(options.limit, self._deadline, options.clock)
             machine = Machine(
                 self.blocks, self._frame, self.shape, self._memory, budget, schedule=schedule,
                 native=certificates.kernel,
@@ -309,7 +311,7 @@ class PreparedLaunch:
         if observer is not None:
             observer.decoded(self.blocks)
             observer.launched(self.shape, self._image, self._memory)
-        budget = Budget(options.limit, self._deadline)
+        budget = Budget(options.limit, self._deadline, options.clock)
         machine = Machine(
             self.blocks, self._frame, self.shape, self._memory, budget, observer, schedule=schedule,
             director=next((one for one in options.observers if isinstance(one, Director)), None),

@@ -8,6 +8,7 @@ instructions and time, and never raise an error because of the program.
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ _MOST_ELEMENTS = 1 << 22
 LIMIT = 1 << 16
 """Steps per wave, each of which executes an instruction for all active lanes."""
 SECONDS = 2.0
+"""CPU time of the thread: on a busy machine, previews are the same."""
 
 _APPROXIMATE = frozenset((".approx", ".full"))
 _WITHIN = "computed within the bound that the manual states; a GPU may give other bits"
@@ -272,7 +274,7 @@ def _kernel(
             text, entry=comment.entry, grid=comment.grid, block=comment.block, args=arguments,
             shared_bytes=comment.shared_bytes, cluster=comment.cluster or None, seed=comment.seed,
             limit=limit, seconds=seconds, check=check, observers=[seen], bind=bind,
-            console=printed.append,
+            console=printed.append, clock=time.thread_time,
         )
     except ExecutionError as error:
         message = str(error).removeprefix(f"line {error.line}: ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +22,13 @@ _SHARE = 2
 @dataclass
 class Budget:
     """The number of instructions that the waves of a launch may execute between the ends of two waves, and
-    the deadline (`time.monotonic`).
+    the deadline.
     """
 
     limit: int
     deadline: float = math.inf
+    clock: Callable[[], float] = time.monotonic
+    """The clock for the deadline, in seconds."""
     spent: int = 0
     """The instructions since a wave ended, but for those of the wave whose turn it is."""
 
@@ -39,7 +42,7 @@ class Budget:
         self.check_time(step.line)
 
     def check_time(self, line: int) -> None:
-        if self.deadline < math.inf and time.monotonic() > self.deadline:
+        if self.deadline < math.inf and self.clock() > self.deadline:
             raise ExecutionError("time limit exceeded", "limit", line)
 
 
