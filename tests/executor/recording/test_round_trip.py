@@ -50,8 +50,7 @@ def test_in_another_process(folder: str, tmp_path: Path) -> None:
     for path in sorted((ROOT / folder).glob("*.ptx")):
         text = path.read_text(encoding="utf-8")
         comments = [one for one in launch_comments(Module.parse(text)) if not one.problem]
-        is_made = path.stem.startswith("exact_")  # by one program, for many types: they differ in little
-        for number, comment in enumerate(comments[: strength.number(1, 2) if is_made else 2]):
+        for number, comment in enumerate(comments[: strength.number(1, 2)]):
             _recorded(tmp_path / f"{path.stem}-{number}.ptxrec", text, comment, seed=number)
             count += 1
     assert count

@@ -234,9 +234,10 @@ def recorded(text: str) -> dict[tuple[str, Point], bool]:
         operands, _, spellings = rest.rpartition(": ")
         target = parse_target(name)
         assert target is not None
+        point = parse_version(version), target
         for spelling in spellings.split(" "):
             line = f"{spelling} {operands};" if operands else f"{spelling};"
-            found[line, (parse_version(version), target)] = sign == "+"
+            found[line, point] = sign == "+"
     return found
 
 

@@ -12,6 +12,7 @@ from unittest.mock import patch
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.fixes import insertion_edits
 from ptx_lsp.model.module import Module
+from tests.oracle.error_rules import error_rules
 from tests.oracle.instructions.cases import Point
 from tests.oracle.instructions.judge import VERDICTS, prelude, recorded
 
@@ -61,7 +62,7 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
     with _without_collections(), patch.object(insertion_edits, "ways", return_value=()):
         module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
         source = module.document.source
-        diagnostics = LintSession(module).diagnostics
+        diagnostics = LintSession(module, error_rules()).diagnostics
     return {
         text[number]: found.message
         for found in reversed(diagnostics)

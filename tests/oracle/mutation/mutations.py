@@ -43,12 +43,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ptx_lsp import ptxas
 from ptx_lsp.lint.engine import LintSession
-from ptx_lsp.lint.registry import default_rules
-from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.module import Module
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.text import Edit, Source
 from tests.oracle import corpus, made
+from tests.oracle.error_rules import error_rules
 from tests.oracle.mutation import damage
 from tests.oracle.mutation.suite import COMPILED, MADE, Change, Suite
 from tests.oracle.mutation.tokens import PtxFile
@@ -155,7 +154,7 @@ class Linter:
     def __init__(self, file: PtxFile) -> None:
         self.file = file
         self.module = Module(Document.parse(Source.of(file.text)))
-        self.linting = LintSession(self.module, _error_rules())
+        self.linting = LintSession(self.module, error_rules())
         self.is_ascii = file.text.isascii()
 
     def errors(self, change: Change) -> tuple[tuple[int, str], ...]:
@@ -163,21 +162,15 @@ class Linter:
         if self.is_ascii:
             edit = Edit(change.start, change.end, change.text.encode())
             module = Module(self.module.document.edited(edit), self.module)
-            linting = LintSession(module, _error_rules(), self.linting)
+            linting = LintSession(module, error_rules(), self.linting)
         else:
-            linting = LintSession(Module.parse(change.applied(self.file.text)), _error_rules())
+            linting = LintSession(Module.parse(change.applied(self.file.text)), error_rules())
         source = linting.module.document.source
         return tuple(
             (source.line_of(found.span.start) + 1, f"[{found.rule}] {found.message}")
             for found in linting.diagnostics
             if found.severity == "error"
         )
-
-
-@cache
-def _error_rules() -> tuple[Rule, ...]:
-    """The rules that find errors. Others run on damaged files in `tests/properties/test_damaged.py`."""
-    return tuple(rule for rule in default_rules() if rule.code.startswith("E"))
 
 
 def compare(linter: Linter, mutation: Mutation, verdict: Verdict) -> Compared:
