@@ -127,13 +127,15 @@ class Connection:
         self._write({"jsonrpc": "2.0", "method": method, "params": params})
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
-        """Takes messages until something holds."""
+        """Takes messages until something holds. That need not come with a message: it may be a file."""
         end = time.monotonic() + self.patience
         while not holds():
             try:
-                message = self._incoming.get(timeout=max(0.0, end - time.monotonic()))
+                message = self._incoming.get(timeout=0.1)
             except Empty:
-                raise TimeoutError("the server does not answer") from None
+                if time.monotonic() > end:
+                    raise TimeoutError("the server does not answer") from None
+                continue
             if message is None:
                 raise EOFError(f"the server is gone: {self.process.wait(10)}")
             self._take(*message)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -14,7 +14,6 @@ from ptx_lsp.ptxas import Outcome, PtxasError
 
 MOST_OUTPUT = 16 << 20
 """Bytes that a program may print."""
-_PIECE = 1 << 16
 _NICE = 10
 """The priority: below that of the server and of the editor."""
 
@@ -28,31 +27,52 @@ async def run(
     """
     name = command[0]
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, cwd=folder, start_new_session=True
-        )
+        transport, program = await asyncio.get_running_loop().subprocess_exec(
+            lambda: _Program(most_output), *command,
+            stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, cwd=folder, start_new_session=True,
+        )  # fmt: skip
     except OSError as error:
         raise PtxasError(f"`{name}` cannot be run: {error.strerror}") from error
     try:
-        _restrain(process.pid, timeout_s)
+        _restrain(transport.get_pid(), timeout_s)
         async with asyncio.timeout(timeout_s):
-            output = await _output(name, process, most_output)
-            return Outcome(await process.wait(), output.decode("utf-8", "replace"))
+            await program.finished.wait()
+        if len(program.output) > most_output:
+            raise PtxasError(f"`{name}` printed more than {most_output >> 20} MiB")
+        status = transport.get_returncode()
+        assert status is not None
+        return Outcome(status, program.output.decode("utf-8", "replace"))
     except TimeoutError as error:
         raise PtxasError(f"`{name}` took longer than {timeout_s:g} s") from error
     finally:
-        _kill(process)
-        await process.wait()
+        _kill(transport)
+        await program.exited.wait()
+        transport.close()
 
 
-async def _output(name: str, process: Process, most: int) -> bytes:
-    found = bytearray()
-    assert process.stdout is not None
-    while piece := await process.stdout.read(_PIECE):
-        found += piece
-        if len(found) > most:
-            raise PtxasError(f"`{name}` printed more than {most >> 20} MiB")
-    return bytes(found)
+class _Program(asyncio.SubprocessProtocol):
+    """A program that runs. An `asyncio.subprocess.Process` would not do: its `wait` also waits for the end of
+    the output, and never returns if nobody reads on after the program was killed.
+    """
+
+    def __init__(self, most_output: int) -> None:
+        self._most_output = most_output
+        self.output = bytearray()
+        self.exited = asyncio.Event()
+        self.finished = asyncio.Event()
+        """It has exited and its output has ended, or it has printed too much."""
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if len(self.output) <= self._most_output:
+            self.output += data
+        if len(self.output) > self._most_output:
+            self.finished.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.finished.set()
 
 
 def _restrain(pid: int, timeout_s: float) -> None:
@@ -67,11 +87,11 @@ def _restrain(pid: int, timeout_s: float) -> None:
             prlimit(pid, RLIMIT_CPU, (int(timeout_s) + 1, int(timeout_s) + 1))
 
 
-def _kill(process: Process) -> None:
+def _kill(transport: asyncio.SubprocessTransport) -> None:
     """Kills the program and its children, which may outlive it."""
     if sys.platform == "win32":
-        if process.returncode is None:
-            process.kill()
+        if transport.get_returncode() is None:
+            transport.kill()
         return
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(transport.get_pid(), signal.SIGKILL)

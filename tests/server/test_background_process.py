@@ -1,0 +1,52 @@
+"""Programs that run in the background end when they are to, whatever they print."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+
+import pytest
+
+from ptx_lsp.ptxas import PtxasError
+from ptx_lsp.server.background.process import run
+
+_ENDLESS = [sys.executable, "-c", "import sys\nwhile True: sys.stdout.write('x' * (1 << 20))"]
+
+
+@pytest.mark.parametrize("busy", [0.0, 0.002, 0.005, 0.01, 0.02])
+def test_one_that_prints_without_end_is_cancelled(busy: float) -> None:
+    """Also while the server is busy and the output waits to be read."""
+
+    async def cancelled() -> bool:
+        running = asyncio.ensure_future(run(_ENDLESS, 100, most_output=1 << 40))
+        for _ in range(20):
+            await asyncio.sleep(0.01)
+            time.sleep(busy)
+        running.cancel()
+        ended, _ = await asyncio.wait([running], timeout=100)
+        return bool(ended) and running.cancelled()
+
+    assert asyncio.run(cancelled())
+
+
+def test_one_that_prints_too_much_ends() -> None:
+    async def ended() -> None:
+        for _ in range(10):
+            with pytest.raises(PtxasError, match="printed more than 1 MiB"):
+                await asyncio.wait_for(run(_ENDLESS, 100, most_output=1 << 20), 100)
+
+    asyncio.run(ended())
+
+
+def test_the_output_of_one_that_ends() -> None:
+    words = [sys.executable, "-c", "import sys; print('x' * 300_000); sys.stderr.write('end'); sys.exit(3)"]
+    found = asyncio.run(run(words, 100))
+    assert found.status == 3
+    assert sorted(found.output.split()) == ["end", "x" * 300_000]
+
+
+def test_one_that_takes_too_long() -> None:
+    words = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    with pytest.raises(PtxasError, match=r"took longer than 0\.1 s"):
+        asyncio.run(run(words, 0.1))
