@@ -226,12 +226,31 @@ def machine_blocks(
     loads: dict[int, int],
     additional: dict[InstructionKind, int],
     bounds: list[tuple[int, int]],
-    live_after: list[int],
-    elsewhere: bytes,
     /,
 ) -> list[MachineBlock]:
-    """The blocks of the instructions from one number up to another (exclusive). The virtual registers in
-    `live_after` are live after each. Those with a flag in `elsewhere` do not count for the pressure.
+    """The blocks of the instructions from one number up to another (exclusive)."""
+
+def block_registers(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    of_registers: list[tuple[int, ...]],
+    allocated: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    loads: dict[int, int],
+    additional: dict[InstructionKind, int],
+    first: int,
+    end: int,
+    numbers: list[int],
+    live_after: bytes,
+    elsewhere: bytes,
+    /,
+) -> tuple[int, int, int]:
+    """The pressure of a block, and the bounds for its registers in text order and in any order
+    (`machine_blocks.py`, 2 and 3). After it, those virtual registers of `numbers` are live whose bits in
+    `live_after` are set, the lowest bit for the first number. Those with a flag in `elsewhere` do not count.
     """
 
 def bit_sets(sets: list[Collection[int]], places: dict[int, int], /) -> list[int]:

@@ -25,6 +25,7 @@ static PyMethodDef functions[] = {
     {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
     {"machine_blocks", machine_blocks, METH_VARARGS, NULL},
+    {"block_registers", block_registers, METH_VARARGS, NULL},
     {"bit_sets", bit_sets, METH_VARARGS, NULL},
     {"bit_members", bit_members, METH_VARARGS, NULL},
     {"definitions", definitions, METH_VARARGS, NULL},
