@@ -384,3 +384,30 @@ def sum_of_leaves(model: bytes, features: tuple[int, ...], /) -> int:
     """The sum of the leaves that the trees of a model (`packed` in `boosted_trees.py`) lead to. Raises
     ValueError if the model is damaged, and IndexError if it has more features.
     """
+
+def uniform_values(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    of_registers: list[tuple[int, ...]],
+    allocated: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    loads: dict[int, int],
+    only: list[int],
+    several: dict[int, list[int]],
+    readers: Readers,
+    operations: set[InstructionKind],
+    varying: set[int],
+    loading: list[int],
+    sources: list[int],
+    /,
+) -> tuple[set[int], set[int]]:
+    """The virtual registers that uniform registers could hold, and the instructions that define them, if all
+    threads of a warp branch alike (`uniform_values.py`, 1 and 3).
+
+    `operations` are the kinds of instructions that the uniform datapath has, `varying` those of them that
+    have no register as an operand, and whose result varies. `loading` and `sources` load parameters and other
+    uniform values.
+    """

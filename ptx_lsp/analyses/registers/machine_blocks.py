@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ptx_lsp.analyses._flow import MachineBlock, Operands, block_registers, machine_blocks
 from ptx_lsp.analyses.bitset import BitIndex
@@ -80,7 +80,9 @@ class MachineCode:
         """The (eliminated) instructions that load parameters, by the virtual registers that they define. Each
         region loads the parameters that it reads.
         """
-        self._more: Final = _more(flow)
+        self.kinds: Final = set(flow.kinds)
+        """Those of its instructions."""
+        self._more: Final = _more(self.kinds)
 
     def blocks(self, bounds: list[tuple[int, int]]) -> list[MachineBlock]:
         """The blocks of the instructions from one number up to another (exclusive)."""
@@ -118,10 +120,10 @@ class MachineCode:
         return words if words is self.allocated[register] else ()
 
 
-def _more(flow: FunctionInstructions) -> dict[InstructionKind, int]:
+def _more(kinds: Iterable[InstructionKind]) -> dict[InstructionKind, int]:
     """The kinds of instructions that need registers besides their operands."""
     found: dict[InstructionKind, int] = {}
-    for kind in set(flow.kinds):
+    for kind in kinds:
         count = most_additional_registers(kind.shape)
         if count:
             found[kind] = count
