@@ -19,7 +19,7 @@ ptxas does not document these decisions; the limits come from machine code of pt
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import compress
 from operator import itemgetter, not_
@@ -81,25 +81,27 @@ class StraightLineRegions:
         self._known = known
         """Those of the previous version of the function."""
 
-    def add(self, places: Iterable[_Place]) -> None:
+    def add(self, places: Sequence[_Place]) -> None:
         """Adds regions."""
         version = self._version
         contents, held = version.contents, version.held
-        for place in places:
-            first, _, factor, behind = place
-            block = contents[first]
-            bound, results = block.pressure, block.results
-            if factor > 1:
+        start = len(self._places)
+        blocks = [contents[place[0]] for place in places]
+        self._places += places
+        live = [place[3].bit_count() for place in places]
+        self.live.extend(live)
+        self.bounds.extend([more + block.pressure for more, block in zip(live, blocks, strict=True)])
+        self.results.extend([block.results for block in blocks])
+        self.parameters.extend([
+            held.get(place[0]) or block.parameters for place, block in zip(places, blocks, strict=True)
+        ])
+        for at, place in enumerate(places, start):
+            if place[2] > 1:
                 operands = _Source(version, place).operands(frozenset())
                 more = sum(additional_registers(version.left, operands.numbers))
                 bound = operands.used + 2 * operands.defined + more  # as if all were live at once
-                results = operands.defined
-            live = behind.bit_count()
-            self._places.append(place)
-            self.live.append(live)
-            self.bounds.append(live + bound)
-            self.results.append(results)
-            self.parameters.append(held.get(first) or block.parameters)
+                self.bounds[at] = self.live[at] + bound
+                self.results[at] = operands.defined
 
     def live_after(self, elsewhere: bytes) -> list[int]:
         known = self._live_after
@@ -164,7 +166,7 @@ def regions_with_loads_in_loops(function: Function) -> StraightLineRegions:
     return straight_line_regions(function).with_loads_in_loops()
 
 
-def _places(function: Function) -> Iterator[_Place]:
+def _places(function: Function) -> list[_Place]:
     graph, left, alive = cfg(function), virtual_registers(function), virtual_register_liveness(function)
     kept = _nounroll_blocks(function)
     straight = {
@@ -174,13 +176,14 @@ def _places(function: Function) -> Iterator[_Place]:
     }
     reached, live_in = graph.reached, alive.sets.live_in
     done: set[int] = set()
-    for number, block in enumerate(graph.blocks):
+    found: list[_Place] = []
+    for number, targets in enumerate(graph.graph.successors):
         if number not in reached or number in done:
             continue
         if number in straight:
             loop = straight[number]
             last = graph.blocks[max(loop.blocks)]
-            count, factor = _unrolling(function, left.code, block, last)
+            count, factor = _unrolling(function, left.code, graph.blocks[number], last)
             if factor > 1:
                 done.update(loop.blocks)
                 behind = alive.bits_of_any([
@@ -188,12 +191,13 @@ def _places(function: Function) -> Iterator[_Place]:
                     for target in last.successors
                     if not (factor == count and target == loop.header)
                 ])
-                yield number, last.number, factor, behind
+                found.append((number, last.number, factor, behind))
                 continue
         behind = 0
-        for target in block.successors:
+        for target in targets:
             behind |= live_in[target]
-        yield number, number, 1, behind
+        found.append((number, number, 1, behind))
+    return found
 
 
 def _unrolling(
