@@ -226,12 +226,31 @@ def machine_blocks(
     loads: dict[int, int],
     additional: dict[InstructionKind, int],
     bounds: list[tuple[int, int]],
-    live_after: list[int],
-    elsewhere: bytes,
     /,
 ) -> list[MachineBlock]:
-    """The blocks of the instructions from one number up to another (exclusive). The virtual registers in
-    `live_after` are live after each. Those with a flag in `elsewhere` do not count for the pressure.
+    """The blocks of the instructions from one number up to another (exclusive)."""
+
+def block_registers(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    of_registers: list[tuple[int, ...]],
+    allocated: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    loads: dict[int, int],
+    additional: dict[InstructionKind, int],
+    first: int,
+    end: int,
+    numbers: list[int],
+    live_after: bytes,
+    elsewhere: bytes,
+    /,
+) -> tuple[int, int, int]:
+    """The pressure of a block, and the bounds for its registers in text order and in any order
+    (`machine_blocks.py`, 2 and 3). After it, those virtual registers of `numbers` are live whose bits in
+    `live_after` are set, the lowest bit for the first number. Those with a flag in `elsewhere` do not count.
     """
 
 def bit_sets(sets: list[Collection[int]], places: dict[int, int], /) -> list[int]:
@@ -364,4 +383,31 @@ def region_edges(
 def sum_of_leaves(model: bytes, features: tuple[int, ...], /) -> int:
     """The sum of the leaves that the trees of a model (`packed` in `boosted_trees.py`) lead to. Raises
     ValueError if the model is damaged, and IndexError if it has more features.
+    """
+
+def uniform_values(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    partial_defs: list[tuple[int, ...]],
+    guards: list[int],
+    kinds: list[InstructionKind],
+    of_registers: list[tuple[int, ...]],
+    allocated: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    loads: dict[int, int],
+    only: list[int],
+    several: dict[int, list[int]],
+    readers: Readers,
+    operations: set[InstructionKind],
+    varying: set[int],
+    loading: list[int],
+    sources: list[int],
+    /,
+) -> tuple[set[int], set[int]]:
+    """The virtual registers that uniform registers could hold, and the instructions that define them, if all
+    threads of a warp branch alike (`uniform_values.py`, 1 and 3).
+
+    `operations` are the kinds of instructions that the uniform datapath has, `varying` those of them that
+    have no register as an operand, and whose result varies. `loading` and `sources` load parameters and other
+    uniform values.
     """

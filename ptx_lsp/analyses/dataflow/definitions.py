@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ptx_lsp.analyses import _flow
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
@@ -33,9 +33,9 @@ class Definitions:
         return (number,) if number >= 0 else self._several.get(register, ())
 
     @property
-    def several(self) -> Collection[int]:
-        """The registers with several definitions, or with partial ones."""
-        return self._several.keys()
+    def several(self) -> dict[int, list[int]]:
+        """The definitions of registers with several, or with partial ones."""
+        return self._several
 
     def edited(
         self, before: FunctionInstructions, after: FunctionInstructions, change: InstructionRangeEdit

@@ -55,8 +55,10 @@ static PyObject *definitions(PyObject *Py_UNUSED(module), PyObject *arguments) {
 /* The instructions that read each register: `instructions[starts[register]]` and what follows, in order. */
 typedef struct {
   PyObject_HEAD
-  Py_ssize_t count, *starts, *instructions;
+  Py_ssize_t count, end, *starts, *instructions; /* all instructions are below `end` */
 } Readers;
+
+static PyTypeObject *readers_type;
 
 /* Counts the uses of each register, or places them; false with an exception. */
 static int visit_uses(Readers *readers, PyObject *uses, Py_ssize_t *ends) {
@@ -83,6 +85,7 @@ static PyObject *readers_new(PyTypeObject *type, PyObject *arguments, PyObject *
   Readers *found = (Readers *)PyType_GenericAlloc(type, 0);
   if (found == NULL) return NULL;
   found->count = count;
+  found->end = PyList_Size(uses);
   found->starts = zeroed(count + 1, sizeof *found->starts);
   Py_ssize_t *ends = zeroed(count, sizeof *ends);
   int failed = found->starts == NULL || ends == NULL || !visit_uses(found, uses, NULL);

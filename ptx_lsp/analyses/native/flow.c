@@ -10,6 +10,7 @@
 #include "hoisting.h"
 #include "regions.h"
 #include "trees.h"
+#include "uniform.h"
 #include "values.h"
 
 static PyMethodDef functions[] = {
@@ -25,12 +26,14 @@ static PyMethodDef functions[] = {
     {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
     {"machine_blocks", machine_blocks, METH_VARARGS, NULL},
+    {"block_registers", block_registers, METH_VARARGS, NULL},
     {"bit_sets", bit_sets, METH_VARARGS, NULL},
     {"bit_members", bit_members, METH_VARARGS, NULL},
     {"definitions", definitions, METH_VARARGS, NULL},
     {"live_at_starts", live_at_starts, METH_VARARGS, NULL},
     {"registers_holding", registers_holding, METH_VARARGS, NULL},
     {"sum_of_leaves", sum_of_leaves, METH_VARARGS, NULL},
+    {"uniform_values", uniform_values, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_flow", NULL, -1, functions, NULL, NULL, NULL, NULL};
@@ -52,11 +55,10 @@ PyMODINIT_FUNC PyInit__flow(void) {
   machine_block_type = added_type(found, &machine_block_spec, "MachineBlock");
   operands_type = added_type(found, &operands_spec, "Operands");
   dependence_graph_type = added_type(found, &dependence_graph_spec, "DependenceGraph");
-  PyTypeObject *readers_type = added_type(found, &readers_spec, "Readers");
+  readers_type = added_type(found, &readers_spec, "Readers");
   if (is_ready() && machine_block_type != NULL && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
     without_values = new_values(NO_ITEMS, NO_ITEMS, NO_ITEMS, ABSENT, ABSENT, ABSENT);
   if (without_values == NULL || graph_type == NULL || readers_type == NULL) Py_CLEAR(found);
   Py_XDECREF((PyObject *)graph_type);
-  Py_XDECREF((PyObject *)readers_type);
   return found;
 }

@@ -86,6 +86,7 @@ typedef struct {
   const char *elsewhere; /* which virtual registers below `elsewhere_end` do not count */
   Py_ssize_t elsewhere_end;
   Py_ssize_t live, pressure, results;
+  Py_ssize_t text_registers, counted_results, most_more; /* the last are the most that an instruction needs besides */
   int has_pair;
 } BlockWalk;
 
@@ -136,6 +137,7 @@ static inline unsigned char *word_state(BlockWalk *walk, Py_ssize_t word) {
 static void forget_states(BlockWalk *walk) {
   while (walk->count) walk->states[walk->named[--walk->count]] = 0;
   walk->live = walk->pressure = walk->results = walk->has_pair = 0;
+  walk->text_registers = walk->counted_results = walk->most_more = 0;
 }
 
 /* False with an exception. */
@@ -152,7 +154,7 @@ static int make_live(BlockWalk *walk, const MachineCode *code, Py_ssize_t word) 
 static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number, Py_ssize_t more) {
   PyObject *uses = PyList_GetItem(code->lists[0], number), *defs = PyList_GetItem(code->lists[1], number);
   PyObject *kept = PyList_GetItem(code->lists[2], number);
-  Py_ssize_t count = PyTuple_Size(defs), here = 0, partial = PyTuple_Size(kept), holder = -1;
+  Py_ssize_t count = PyTuple_Size(defs), here = 0, partial = PyTuple_Size(kept), holder = -1, after = walk->live;
   int is_allocated = 0;
   for (Py_ssize_t n = 0; n < count; n++) {
     Py_ssize_t register_ = PyLong_AsSsize_t(PyTuple_GetItem(defs, n));
@@ -168,11 +170,13 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
     for (Py_ssize_t n = 0; n < own; n++) {
       Py_ssize_t word = PyLong_AsSsize_t(PyTuple_GetItem(words, n));
       if (word == NO_REGISTER) continue;
-      here += is_counted(walk, code, word);
-      if (!is_whole) continue;
       unsigned char *state = word_state(walk, word);
       if (state == NULL) return 0;
-      if (*state & IS_LIVE && is_counted(walk, code, word)) walk->live--;
+      int counts = is_counted(walk, code, word);
+      here += counts;
+      after += counts && !(*state & IS_LIVE);
+      if (!is_whole) continue;
+      if (counts && *state & IS_LIVE) walk->live--;
       *state = IS_DEFINED | IS_NAMED;
     }
   }
@@ -185,6 +189,10 @@ static int walk_back(BlockWalk *walk, const MachineCode *code, Py_ssize_t number
       if (!make_live(walk, code, PyLong_AsSsize_t(PyTuple_GetItem(words, n)))) return 0;
   }
   if (walk->live + here + more > walk->pressure) walk->pressure = walk->live + here + more;
+  if (walk->live > after) after = walk->live;
+  if (after + more > walk->text_registers) walk->text_registers = after + more;
+  if (more > walk->most_more) walk->most_more = more;
+  walk->counted_results += here;
   return 1;
 }
 
@@ -198,14 +206,26 @@ static PyObject *words_with(BlockWalk *walk, const MachineCode *code, unsigned c
   return tuple_of_numbers(walk->some, count);
 }
 
-/* The block of the instructions from `first` up to `end`; NULL with an exception. */
-static PyObject *read_block(BlockWalk *walk, const MachineCode *code, PyObject *kinds, PyObject *more) {
+/* Goes back over the instructions from `first` up to `end`; false with an exception. */
+static int go_back(BlockWalk *walk, const MachineCode *code, PyObject *kinds, PyObject *more) {
+  if (!PyDict_Size(more)) more = NULL;
   for (Py_ssize_t number = code->end - 1; number >= code->first; number--) {
     if (is_gone(code, number)) continue;
     PyObject *count = more == NULL ? NULL : PyDict_GetItemWithError(more, PyList_GetItem(kinds, number));
-    if (!walk_back(walk, code, number, count == NULL ? 0 : PyLong_AsSsize_t(count))) return NULL;
+    if (!walk_back(walk, code, number, count == NULL ? 0 : PyLong_AsSsize_t(count))) return 0;
   }
-  MachineBlock *found = PyErr_Occurred() ? NULL : (MachineBlock *)PyType_GenericAlloc(machine_block_type, 0);
+  return !PyErr_Occurred();
+}
+
+static void end_block_walk(BlockWalk *walk) {
+  PyMem_Free(walk->states);
+  PyMem_Free(walk->named);
+  PyMem_Free(walk->some);
+}
+
+/* The block that was walked over; NULL with an exception. */
+static PyObject *walked_block(BlockWalk *walk, const MachineCode *code) {
+  MachineBlock *found = (MachineBlock *)PyType_GenericAlloc(machine_block_type, 0);
   if (found == NULL) return NULL;
   found->upward_exposed = words_with(walk, code, IS_LIVE, 0);
   found->parameters = words_with(walk, code, IS_LIVE, 1);
@@ -219,33 +239,60 @@ static PyObject *read_block(BlockWalk *walk, const MachineCode *code, PyObject *
 
 static PyObject *machine_blocks(PyObject *Py_UNUSED(module), PyObject *arguments) {
   MachineCode code;
-  PyObject *kinds, *more, *bounds, *live_after, *found = NULL;
+  PyObject *kinds, *more, *bounds, *found = NULL;
   BlockWalk walk = {0};
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!O!y#", &code.lists[0], &code.lists[1], &code.lists[2],
-                        &code.lists[3], &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type,
-                        &code.allocated, &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more,
-                        &PyList_Type, &bounds, &PyList_Type, &live_after, &walk.elsewhere, &walk.elsewhere_end))
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!", &code.lists[0], &code.lists[1], &code.lists[2], &code.lists[3],
+                        &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type, &code.allocated,
+                        &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more, &PyList_Type, &bounds))
     return NULL;
-  Py_ssize_t count = PyList_Size(bounds), after = PyList_Size(live_after);
+  Py_ssize_t count = PyList_Size(bounds);
   for (Py_ssize_t n = 0; n < count; n++) {
     if (!PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end)) return NULL;
     if (!is_machine_code(&code) || !are_lists_with(&kinds, 1, code.first, code.end)) return NULL;
   }
   if (read_loaded(&code)) found = PyList_New(count);
   for (Py_ssize_t n = 0; n < count && found != NULL; n++) {
-    int failed = 0;
     forget_states(&walk);
-    for (Py_ssize_t one = 0; one < after && !failed; one++)
-      failed = !make_live(&walk, &code, PyLong_AsSsize_t(PyList_GetItem(live_after, one)));
     PyArg_ParseTuple(PyList_GetItem(bounds, n), "nn", &code.first, &code.end);
-    PyObject *block = failed ? NULL : read_block(&walk, &code, kinds, PyDict_Size(more) ? more : NULL);
+    PyObject *block = go_back(&walk, &code, kinds, more) ? walked_block(&walk, &code) : NULL;
     if (block == NULL) Py_CLEAR(found);
     else PyList_SetItem(found, n, block);
   }
   PyMem_Free(code.is_loaded);
-  PyMem_Free(walk.states);
-  PyMem_Free(walk.named);
-  PyMem_Free(walk.some);
+  end_block_walk(&walk);
+  return found;
+}
+
+/* Makes those numbers live whose bits are set; false with an exception. */
+static int make_all_live(
+    BlockWalk *walk, const MachineCode *code, PyObject *numbers, const unsigned char *bits, Py_ssize_t size) {
+  for (Py_ssize_t n = 0; n < size; n++)
+    for (int bit = 0; bits[n] >> bit; bit++) {
+      if (!(bits[n] >> bit & 1)) continue;
+      PyObject *number = PyList_GetItem(numbers, 8 * n + bit);
+      if (number == NULL || !make_live(walk, code, PyLong_AsSsize_t(number))) return 0;
+    }
+  return 1;
+}
+
+static PyObject *block_registers(PyObject *Py_UNUSED(module), PyObject *arguments) {
+  MachineCode code;
+  PyObject *kinds, *more, *numbers, *found = NULL;
+  const unsigned char *bits;
+  Py_ssize_t size;
+  BlockWalk walk = {0};
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!nnO!y#y#", &code.lists[0], &code.lists[1], &code.lists[2],
+                        &code.lists[3], &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type,
+                        &code.allocated, &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more,
+                        &code.first, &code.end, &PyList_Type, &numbers, &bits, &size, &walk.elsewhere,
+                        &walk.elsewhere_end))
+    return NULL;
+  if (!is_machine_code(&code) || !are_lists_with(&kinds, 1, code.first, code.end)) return NULL;
+  if (read_loaded(&code) && make_all_live(&walk, &code, numbers, bits, size) && go_back(&walk, &code, kinds, more))
+    found = Py_BuildValue("nnn", walk.pressure, walk.text_registers,
+                          walk.live + walk.counted_results + walk.most_more);
+  PyMem_Free(code.is_loaded);
+  end_block_walk(&walk);
   return found;
 }
 

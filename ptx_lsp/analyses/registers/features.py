@@ -106,7 +106,10 @@ def _control_features(function: Function) -> tuple[int, ...]:
     loops, depths = found.loops, found.depth_of_loops
     sizes = [block.end - block.first for block in graph.blocks]
     live_in, reached = alive.sets.live_in, graph.reached
-    across = [bits.bit_count() if number in reached else -1 for number, bits in enumerate(live_in)]
+    across = [*map(int.bit_count, live_in)]
+    for number in range(len(across)) if len(reached) < len(across) else ():
+        if number not in reached:
+            across[number] = -1
     most = max(across, default=0)
     fullest = alive.sets.members(live_in[across.index(most)]) if most else frozenset[int]()
     pairs, joins, loaded = _kinds(function, fullest)
@@ -125,7 +128,7 @@ def _control_features(function: Function) -> tuple[int, ...]:
         pairs,
         joins,
         loaded,
-        sum(len(block.defined) for block in left.blocks.values()),
+        sum([len(block.defined) for block in left.blocks.values()]),
         parameter_bytes(function) or 0,
         min(local_bytes(function) or 0, _MOST),
         min(shared_bytes(function) or 0, _MOST),

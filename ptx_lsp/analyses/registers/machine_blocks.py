@@ -4,13 +4,17 @@
    is partial, and a use makes those that the register holds live.
 2. The pressure at an instruction is the number of virtual registers that are live before it, those that it
    defines, and the most that it needs besides (`most_additional_registers`).
+3. Results may replace operands, so the registers needed in text order are only those that are live before an
+   instruction or after it, and the most that it needs besides. Any other order needs at most those that are
+   live at the start, all results, and the most that an instruction needs besides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
-from ptx_lsp.analyses._flow import MachineBlock, Operands, machine_blocks
+from ptx_lsp.analyses._flow import MachineBlock, Operands, block_registers, machine_blocks
+from ptx_lsp.analyses.bitset import BitIndex
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from ptx_lsp.analyses.instructions.register_index import RegisterIndex
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
@@ -76,23 +80,29 @@ class MachineCode:
         """The (eliminated) instructions that load parameters, by the virtual registers that they define. Each
         region loads the parameters that it reads.
         """
-        self._more: Final = _more(flow)
+        self.kinds: Final = set(flow.kinds)
+        """Those of its instructions."""
+        self._more: Final = _more(self.kinds)
 
     def blocks(self, bounds: list[tuple[int, int]]) -> list[MachineBlock]:
         """The blocks of the instructions from one number up to another (exclusive)."""
-        return self._blocks(bounds, [], b"")
-
-    def pressure(self, first: int, end: int, live_after: Collection[int], elsewhere: bytes) -> int:
-        """The pressure of a block (2) with what is live after it, without what has a flag in `elsewhere`."""
-        return self._blocks([(first, end)], list(live_after), elsewhere)[0].pressure
-
-    def _blocks(
-        self, bounds: list[tuple[int, int]], live_after: list[int], elsewhere: bytes
-    ) -> list[MachineBlock]:
         flow = self.flow
         return machine_blocks(
             flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
-            self.allocated, self.is_eliminated, self.loads, self._more, bounds, live_after,
+            self.allocated, self.is_eliminated, self.loads, self._more, bounds,
+        )  # fmt: skip
+
+    def registers(
+        self, first: int, end: int, numbering: BitIndex, live_after: int, elsewhere: bytes
+    ) -> tuple[int, int, int]:
+        """The pressure of a block with what is live after it, as a bit set, and bounds for the registers that
+        it needs in text order and in any order (2, 3). What has a flag in `elsewhere` does not count.
+        """
+        flow = self.flow
+        bits = live_after.to_bytes((live_after.bit_length() + 7) // 8, "little")
+        return block_registers(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
+            self.allocated, self.is_eliminated, self.loads, self._more, first, end, numbering.numbers, bits,
             elsewhere,
         )  # fmt: skip
 
@@ -110,10 +120,10 @@ class MachineCode:
         return words if words is self.allocated[register] else ()
 
 
-def _more(flow: FunctionInstructions) -> dict[InstructionKind, int]:
+def _more(kinds: Iterable[InstructionKind]) -> dict[InstructionKind, int]:
     """The kinds of instructions that need registers besides their operands."""
     found: dict[InstructionKind, int] = {}
-    for kind in set(flow.kinds):
+    for kind in kinds:
         count = most_additional_registers(kind.shape)
         if count:
             found[kind] = count

@@ -33,6 +33,8 @@ _SLOW_ROOTS: Final = {
 """What the slow path needs besides the registers that are live across it, if these are few."""
 _SLOW_DIVISION: Final = 9
 _SLOW_SIGNED_DIVISION: Final = 12
+_NEEDING: Final = frozenset({"atom", "red", "st", "div", "rem", "sqrt", "rcp", "rsqrt", "mul", "mad"})
+"""The opcodes of instructions that may need registers besides their operands."""
 _USED_BY_DIVISION: Final = 24
 """The registers used because of a division of 64-bit integers."""
 SLOW_PATH: Final = 8
@@ -126,6 +128,8 @@ def modifiable_by(spelling: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 15)
 def most_additional_registers(shape: Shape) -> int:
     """The most registers that an instruction of a shape needs besides its operands."""
+    if shape.opcode not in _NEEDING:
+        return 0
     if shape.opcode in ("atom", "red"):
         return _MOST_OF_ATOMIC
     scratch = max(scratch_registers(shape.spelling, by_constant) for by_constant in (False, True))

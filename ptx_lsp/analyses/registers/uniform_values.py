@@ -14,9 +14,9 @@ only the readers of known ones are visited.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from ptx_lsp.analyses import _flow
 from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.control_flow.early_exits import early_exits
 from ptx_lsp.analyses.dataflow.definitions import readers
@@ -39,7 +39,6 @@ _SPECIAL: Final = (*_BANKED, "%ctaid", "%cluster", "%gridid", "%nsmid")
 _INTEGERS: Final = (".s32", ".u32", ".b32")
 _LONG_INTEGERS: Final = (".s64", ".u64", ".b64")
 _OTHERS: Final = (".hi", ".sat", ".cc", ".pred", ".f64", ".f32", ".f16")
-_MOST_WORDS: Final = 2
 _OPERATIONS: Final = frozenset({
     "add", "sub", "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "selp", "mov", "neg", "lop3", "popc",
     "prmt", "bfe", "bfi", "shf", "brev",
@@ -68,120 +67,38 @@ class _Search:
         self.definitions = left.definitions
         self.code = left.code
         self.flow = left.code.flow
-        self.operations = {
-            shape: numbers
-            for shape, numbers in shape_index(function).items()
-            if _is_uniform_operation(shape, target)
-        }
-        """The instructions that the uniform datapath could execute."""
-        self.words: set[int] = set()
-        self.instructions: set[int] = set()
-        self.readers = readers(function)
+        self.words, self.instructions = self.without_control_flow()
 
     def run(self) -> UniformValues:
-        variables = self.variables()
-        for register in variables:
-            self.words.update(self.code.allocated[register])
-            self.instructions.update(self.definitions.of(register))
-        self.grow(variables)
-        self.shrink([
-            register
-            for register in variables
-            if not all(map(self.reads_known, self.definitions.of(register)))
-        ])
         graph = cfg(self.function)
         blocks = {graph.block_of[number] for number in self.instructions}
         is_later = graph.blocks[0].predecessors or blocks - {0}  # all threads execute the first one together
         matters = is_later or self.target >= LOADS_PARAMETERS
         divergent = self.divergent_blocks() if matters else set[int]()
         self.leave_out(divergent)
-        self.words.discard(NO_REGISTER)
         return UniformValues(self.words, self.instructions, divergent)
 
-    def variables(self) -> set[int]:
-        """The registers with several definitions that may be uniform (3)."""
-        allocated = self.code.allocated
-        return {
-            register
-            for register in self.definitions.several
-            if 0 < len(allocated[register]) <= _MOST_WORDS
-            and all(map(self.may_be_uniform, self.definitions.of(register)))
-        }
-
-    def grow(self, known: Iterable[int]) -> None:
-        """Adds what follows from parameters, special registers and these registers."""
-        flow, is_eliminated = self.flow, self.code.is_eliminated
-        ready, seen = [*known], set[int]()
-        for number in set(self.code.loads.values()):
-            ready += flow.defs[number]
-        for shape, numbers in self.operations.items():
-            if shape.opcode == "mov":
-                for number in numbers:
-                    if not flow.uses[number] and not is_eliminated[number]:
-                        ready += self.defined_by(number)
-        while ready:
-            register = ready.pop()
-            if register in seen:
+    def without_control_flow(self) -> tuple[set[int], set[int]]:
+        """The virtual registers and instructions as if all threads of a warp branched alike (1, 3)."""
+        flow, code, target = self.flow, self.code, self.target
+        operations = {kind for kind in code.kinds if _is_uniform_operation(kind.shape, target)}
+        sources: list[int] = []
+        varying: set[int] = set()
+        for shape, numbers in shape_index(self.function).items():
+            if shape.opcode != "mov" or not _is_uniform_operation(shape, target):
                 continue
-            seen.add(register)
-            for number in self.readers.of(register):
-                if is_eliminated[number]:
-                    ready += filter(self.is_known, flow.defs[number])
-                elif number not in self.instructions:
-                    ready += self.defined_by(number)
-
-    def shrink(self, wrong: list[int]) -> None:
-        """Removes variables, and what is only uniform with them."""
-        flow, is_eliminated = self.flow, self.code.is_eliminated
-        seen = set[int]()
-        for register in wrong:
-            self.remove(register)
-        while wrong:
-            reached = wrong.pop()
-            if reached in seen:
-                continue
-            seen.add(reached)
-            for number in self.readers.of(reached):
-                register = flow.defs[number][0] if flow.defs[number] else -1
-                if is_eliminated[number]:
-                    wrong += [one for one in flow.defs[number] if not self.is_known(one)]
-                elif number in self.instructions and not self.reads_known(number):
-                    self.remove(register)
-                    wrong.append(register)
-
-    def remove(self, register: int) -> None:
-        self.words.difference_update(self.code.allocated[register])
-        self.instructions.difference_update(self.definitions.of(register))
-
-    def defined_by(self, number: int) -> Sequence[int]:
-        """The register that an instruction makes uniform."""
-        if not self.may_be_uniform(number) or not self.reads_known(number):
-            return ()
-        register = self.flow.defs[number][0]
-        words = self.code.defined_by(register)
-        if self.definitions.only[register] != number or not 0 < len(words) <= _MOST_WORDS:
-            return ()
-        self.instructions.add(number)
-        self.words.update(words)
-        return (register,)
-
-    def may_be_uniform(self, number: int) -> bool:
-        """Whether an instruction is an operation of the uniform datapath."""
-        flow = self.flow
-        return (
-            flow.kinds[number].shape in self.operations
-            and flow.guards[number] < 0
-            and len(flow.defs[number]) == 1
-            and not flow.partial_defs[number]
-            and not self.code.is_eliminated[number]
-        )
-
-    def reads_known(self, number: int) -> bool:
-        """Whether an instruction reads only known values."""
-        uses = self.flow.uses[number]
-        if uses or self.flow.kinds[number].opcode != "mov":
-            return all(map(self.is_known, uses))
-        return _is_uniform_source(self.flow.body.instructions[number].operands[-1], self.target)
+            for number in numbers:
+                if flow.uses[number] or not flow.defs[number] or code.is_eliminated[number]:
+                    continue
+                if _is_uniform_source(flow.body.instructions[number].operands[-1], target):
+                    sources.append(number)
+                else:
+                    varying.add(number)
+        return _flow.uniform_values(
+            flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, code.of_registers,
+            code.allocated, code.is_eliminated, code.loads, self.definitions.only, self.definitions.several,
+            readers(self.function), operations, varying, list(set(code.loads.values())), sources,
+        )  # fmt: skip
 
     def is_known(self, register: int) -> bool:
         """Whether a register holds parameters, constants and uniform values."""
@@ -205,23 +122,16 @@ class _Search:
 
     def divergent_blocks(self) -> set[int]:
         """The blocks that only some threads of a warp may execute together."""
-        graph, pruned = cfg(self.function), early_exits(self.function).pruned
+        blocks, pruned = cfg(self.function).blocks, early_exits(self.function).pruned
         edges = pruned.graph.successors
         found: set[int] = set()
         for block in pruned.graph.reverse_postorder:
             if (
-                len(edges[block]) < 2
-                or block in found  # then so is all up to where its threads reconverge
-                or self.branches_together(graph.blocks[block].end - 1)
+                len(edges[block]) > 1
+                and block not in found  # then so is all up to where its threads reconverge
+                and not self.branches_together(blocks[block].end - 1)
             ):
-                continue
-            end, seen, waiting = pruned.reconvergence(block), set[int](), list(edges[block])
-            while waiting:
-                one = waiting.pop()
-                if one != end and one not in seen:
-                    seen.add(one)
-                    waiting += edges[one]
-            found |= seen
+                found |= pruned.graph.walks.reachable(edges[block], pruned.reconvergence(block))
         return found
 
     def branches_together(self, number: int) -> bool:
@@ -234,7 +144,7 @@ class _Search:
             and flow.kinds[test].opcode == "setp"
             and flow.guards[test] < 0
             and bool(flow.uses[test])
-            and self.reads_known(test)
+            and all(map(self.is_known, flow.uses[test]))
         )
 
 
@@ -253,10 +163,11 @@ def _is_uniform_operation(shape: Shape, target: int) -> bool:
     spelling = shape.spelling
     loads_parameters = target >= LOADS_PARAMETERS
     is_minimum = shape.opcode in ("min", "max") and loads_parameters and "64" not in spelling
+    if shape.opcode not in _OPERATIONS and not is_minimum:
+        return False
     integers = (*_INTEGERS, *_LONG_INTEGERS) if loads_parameters else _INTEGERS
     return (
-        (shape.opcode in _OPERATIONS or is_minimum)
-        and any(one in spelling for one in integers)
+        any(one in spelling for one in integers)
         and not any(one in spelling for one in _OTHERS)
         and (loads_parameters or ".wide" not in spelling)
     )

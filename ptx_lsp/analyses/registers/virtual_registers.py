@@ -26,7 +26,7 @@ place and may hold parts of several PTX registers.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from itertools import compress
+from functools import lru_cache
 
 from ptx_lsp.analyses._flow import MachineBlock
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
@@ -62,10 +62,20 @@ _BY_READERS: Final = frozenset(
     {Coalescing.OFFSET, Coalescing.SCALED, Coalescing.MODIFIED, Coalescing.PACKED}
 )
 """Sharing that depends on the instructions that read the result."""
+_NUMBERS: Final = frozenset({"integer", "float", "single", "double"})
 _COPY_DEPTH: Final = 100
 """Copies of copies are followed up to this depth, of five calls each, so that no chain exceeds the recursion
 limit of Python; without limit if they are numbered in order.
 """
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_constant(shape: Shape) -> bool:
+    """Whether instructions of a shape move a number to one register."""
+    if coalescing(shape) != Coalescing.MOVED or len(shape.arguments) != 2:
+        return False
+    target, source = shape.arguments
+    return target.kind == "register" and source.kind in _NUMBERS
 
 
 class VirtualRegisters(NamedTuple):
@@ -119,10 +129,8 @@ class _Coalescing:
     def run(self) -> VirtualRegisters:
         """The virtual registers of a function of which nothing is known."""
         self.is_eliminated = bytearray(len(self.flow.uses))
-        self.values = self.allocated.copy()
-        values = self.values
-        for register in compress(range(len(values)), map(NEVER.__eq__, self.only)):
-            values[register] = ()
+        allocated = zip(self.allocated, self.only, strict=True)
+        self.values = [() if number == NEVER else words for words, number in allocated]
         self.narrow(may_be_narrow(self.function, self.flow, self.allocated))
         self.find_values(self.find_candidates())
         return self.result({}, set())
@@ -181,10 +189,19 @@ class _Coalescing:
                 for register in defs[number]
                 if only[register] == number and allocated[register]
             ]
+            if _is_constant(shape):
+                self.eliminate(more)
+                continue
             if coalescing(shape) in _BY_READERS:
                 more = [register for register in more if len(uses[only[register]]) == 1]
             found += more
         return found
+
+    def eliminate(self, constants: Iterable[int]) -> None:
+        """Registers that hold constants need no virtual registers."""
+        for register in constants:
+            self.values[register] = (NO_REGISTER,) * len(self.allocated[register])
+            self.is_eliminated[self.only[register]] = True
 
     def may_share(self, shape: Shape) -> bool:
         how = coalescing(shape)

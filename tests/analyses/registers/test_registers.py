@@ -13,11 +13,9 @@ from ptx_lsp.analyses.registers.estimated_registers import estimated_registers
 from ptx_lsp.analyses.registers.machine_instructions import MachineInstruction, machine_instructions
 from ptx_lsp.analyses.registers.register_files import registers_elsewhere
 from ptx_lsp.analyses.registers.register_pressure import register_pressure
+from ptx_lsp.analyses.registers.scheduling.induction_variable import trip_count
 from ptx_lsp.analyses.registers.scheduling.scheduling_limit import register_cap, scheduling_limit
-from ptx_lsp.analyses.registers.scheduling.straight_line_regions import (
-    straight_line_regions,
-    trip_count,
-)
+from ptx_lsp.analyses.registers.scheduling.straight_line_regions import straight_line_regions
 from ptx_lsp.analyses.registers.simulated_registers import simulated_registers
 from ptx_lsp.analyses.registers.virtual_register_liveness import virtual_register_liveness
 from ptx_lsp.analyses.registers.virtual_registers import virtual_registers

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from ptx_lsp.analyses import _flow
-from ptx_lsp.analyses._flow import DependenceGraph, Operands, machine_blocks
+from ptx_lsp.analyses._flow import DependenceGraph, Operands, block_registers, machine_blocks
 from ptx_lsp.analyses.dataflow.definitions import NEVER, SEVERAL
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from tests.analyses.registers.random_code import Code, Operation
@@ -300,28 +300,56 @@ def test_blocks(seed: int) -> None:
     first, end = sorted(choice.choices(range(13), k=2))
     loaded = set(choice.sample(range(14), choice.choice((0, 0, 3))))
     elsewhere = set(choice.sample(range(14), choice.choice((0, 0, 5))))
-    live, defined, pressure, results, has_pair = set(code.live_out), set[int](), 0, 0, False
+    live, defined, results, has_pair = set[int](), set[int](), 0, False
     for n in range(end - 1, first - 1, -1):
         if code.is_eliminated[n]:
             continue
         own = [one for one in code.defs[n] if code.values[one] is code.allocated[one]]
-        size = sum(word >= 0 for one in own for word in code.values[one])
         whole = code.defined([one for one in own if one not in code.partial[n]])
         live = live - whole | {word for one in code.uses[n] for word in code.values[one]} - {-1}
         defined |= whole
-        here = sum(word not in elsewhere | loaded | {-1} for one in own for word in code.values[one])
-        pressure = max(pressure, len(live - loaded - elsewhere) + here + 3 * (kinds[n] is shape))
-        results += size
+        results += sum(word >= 0 for one in own for word in code.values[one])
         has_pair = has_pair or len(code.defined(own)) > 1
     found = machine_blocks(
         code.uses, code.defs, code.partial, code.guards, kinds, code.values, code.allocated,
         code.is_eliminated, dict.fromkeys(loaded, 0), {shape: 3}, [(0, 12), (first, end), (3, 3)],
-        code.live_out, bytes(word in elsewhere for word in range(14)),
     )[1]  # fmt: skip
     assert (set(found.upward_exposed), set(found.parameters)) == (live - loaded, live & loaded)
     assert set(found.defined) == defined - loaded
-    assert (found.pressure, found.results, found.has_pair) == (pressure, results, has_pair)
+    assert (found.results, found.has_pair) == (results, has_pair)
     assert all(len(set(words)) == len(words) for words in (found.upward_exposed, found.defined))
+    for after, others in ((set[int](), set[int]()), (set(code.live_out), elsewhere)):
+        besides = [3 * (kind is shape) for kind in kinds]
+        wanted = _block_registers(code, besides, range(first, end), after, others | loaded)
+        assert wanted == block_registers(
+            code.uses, code.defs, code.partial, code.guards, kinds, code.values, code.allocated,
+            code.is_eliminated, dict.fromkeys(loaded, 0), {shape: 3}, first, end, list(range(14)),
+            sum(1 << word for word in after).to_bytes(2, "little"),
+            bytes(word in others for word in range(14)),
+        )  # fmt: skip
+        assert after or others or wanted[0] == found.pressure
+
+
+def _block_registers(
+    code: Code, besides: list[int], numbers: range, live: set[int], others: set[int]
+) -> tuple[int, int, int]:
+    pressure = in_text_order = results = 0
+    live = live - others
+    for n in reversed(numbers):
+        if code.is_eliminated[n]:
+            continue
+        after, here = len(live), 0
+        for one in code.defs[n]:
+            words = code.defined([one]) - others
+            here += len(words)
+            after += len(words - live)
+            live = live if one in code.partial[n] else live - words
+        live = live | {word for one in code.uses[n] for word in code.values[one]} - others - {-1}
+        pressure = max(pressure, len(live) + here + besides[n])
+        in_text_order = max(in_text_order, max(after, len(live)) + besides[n])
+        results += here
+    most = max([0, *[besides[n] for n in numbers if not code.is_eliminated[n]]])
+    return pressure, in_text_order, len(live) + results + most
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -369,7 +397,9 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: _flow.Readers([(1,)], 1),
         lambda: _flow.Readers([()], -1),
         lambda: _flow.Readers([()], 1).of(1),
-        lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1)], [], b""),
+        lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1)]),
+        lambda: block_registers([], [], [], [], [], [], [], bytearray(), {}, {}, 0, 1, [], b"", b""),
+        lambda: block_registers([], [], [], [], [], [], [], bytearray(), {}, {}, 0, 0, [], b"1", b""),
         lambda: _OPERANDS.unrolled(0, bytes(3)),
         lambda: _OPERANDS.unrolled(2, b""),
         lambda: _OPERANDS.profile([0, 1], [0] * 3, _COUNTED),

@@ -24,9 +24,10 @@ global memory and 45 for shared memory, 4 for FFMA and 8 for DFMA. Independent l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from operator import add
+from operator import add, sub
+from sys import maxsize
 
 from ptx_lsp.analyses._flow import DependenceGraph, Operands
 from ptx_lsp.analyses.registers.scheduling.region_code import RegionCode
@@ -51,9 +52,18 @@ class RegionSource(Protocol):
     def read(self) -> RegionCode: ...
     def dependence(self, operands: Operands) -> DependenceGraph: ...
 
-    def pressure(self, elsewhere: bytes) -> int:
-        """A bound for the registers that the region needs in text order."""
+    def registers(self, elsewhere: bytes) -> tuple[int, int, int] | None:
+        """The pressure of the region, and bounds for the registers that it needs in text order and in any
+        order (`MachineCode.registers`); None if it is unrolled.
+        """
         ...
+
+
+class RegisterBounds(NamedTuple):
+    """The most registers that a region may need."""
+
+    in_text_order: int
+    with_hoisting: int
 
 
 class StraightLineRegion:
@@ -72,7 +82,7 @@ class StraightLineRegion:
         """That of the code, once there is no source."""
         self._code: RegionCode | None = None
         self._dependence: DependenceGraph | None = None
-        self._text_bound: tuple[bytes, int] | None = None
+        self._closer: tuple[bytes, RegisterBounds] | None = None
         """For the virtual registers elsewhere."""
 
     def read_from(self, source: RegionSource) -> bool:
@@ -103,13 +113,21 @@ class StraightLineRegion:
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
 
-    def text_bound(self, elsewhere: bytes) -> int:
-        """A bound for `text_registers`, besides those for `parameters`, that is seldom higher."""
-        known = self._text_bound
+    def closer_bounds(self, elsewhere: bytes) -> RegisterBounds:
+        """Bounds for `text_registers` and `registers_with_hoisting`, besides those for `parameters`."""
+        known = self._closer
         if known is None or known[0] != elsewhere:
-            bound = self.bound if self._source is None else self._source.pressure(elsewhere)
-            known = self._text_bound = elsewhere, bound
+            known = self._closer = elsewhere, self._bounds(elsewhere)
         return known[1]
+
+    def _bounds(self, elsewhere: bytes) -> RegisterBounds:
+        if self._source is None:
+            return RegisterBounds(self.bound, self.bound + self.results)
+        found = self._source.registers(elsewhere)
+        if found is None:
+            return RegisterBounds(self.text_registers(elsewhere), maxsize)
+        pressure, in_text_order, in_any_order = found
+        return RegisterBounds(in_text_order, min(pressure + self.results, in_any_order))
 
     def min_registers(self, elsewhere: bytes) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
@@ -170,12 +188,22 @@ class Regions(Protocol):
 
     @property
     def bounds(self) -> Sequence[int]: ...
+
+    @property
+    def live(self) -> Sequence[int]:
+        """The number of virtual registers that are live after each region."""
+        ...
+
     @property
     def results(self) -> Sequence[int]: ...
 
     @property
     def parameters(self) -> Sequence[tuple[int, ...]]:
         """The parameters that a region reads, or that are live all the time."""
+        ...
+
+    def live_after(self, elsewhere: bytes) -> list[int]:
+        """The number of virtual registers that are live after each region, without those elsewhere."""
         ...
 
     def __getitem__(self, index: int, /) -> StraightLineRegion: ...
@@ -192,18 +220,16 @@ class _Scheduled(NamedTuple):
 
 def most_registers(regions: Regions, elsewhere: bytes) -> int:
     """The most registers that any of the regions needs (`min_registers`)."""
-    found = 0
+    live = regions.live_after(elsewhere)
+    found = max(live, default=0)
     loaded = _loaded(regions.parameters, elsewhere)
-    bounds = list(map(add, regions.bounds, loaded))
-    if bounds:
-        found = regions[bounds.index(max(bounds))].min_registers(elsewhere)
+    bounds = [*map(add, _bounds(regions, live), loaded)]
     for index in _above(found, bounds):
         if bounds[index] <= found:
             break
-        region = regions[index]
-        if (
-            region.text_bound(elsewhere) + loaded[index] > found
-            and region.text_registers(elsewhere) > found
+        region, more = regions[index], loaded[index]
+        if region.closer_bounds(elsewhere).in_text_order + more > found and (
+            not more or region.text_registers(elsewhere) > found
         ):
             found = max(found, region.min_registers(elsewhere))
     return found
@@ -220,14 +246,20 @@ def most_registers_with_hoisting(
     """Hoisting raises no region above this."""
     found = least
     loaded = _loaded(regions.parameters, elsewhere)
-    bounds = list(map(add, map(add, regions.bounds, regions.results), loaded))
+    own = _bounds(regions, regions.live_after(elsewhere))
+    bounds = [*map(add, map(add, own, regions.results), loaded)]
     for index in _above(least, bounds):
         if bounds[index] <= found or end <= found:
             break
         region = regions[index]
-        if region.text_bound(elsewhere) + region.results + loaded[index] > found:
+        if region.closer_bounds(elsewhere).with_hoisting + loaded[index] > found:
             found = max(found, region.registers_with_hoisting(limit, elsewhere))
     return found
+
+
+def _bounds(regions: Regions, live: list[int]) -> Iterator[int]:
+    """The bounds of the regions, with so many virtual registers live after each."""
+    return map(add, map(sub, regions.bounds, regions.live), live)
 
 
 def _above(least: int, bounds: list[int]) -> list[int]:
@@ -243,6 +275,7 @@ def _loaded(parameters: Sequence[tuple[int, ...]], elsewhere: bytes) -> list[int
         return [0] * len(parameters)
     size = len(elsewhere)
     found = {
-        words: sum([word >= size or not elsewhere[word] for word in words]) for words in set(parameters)
+        place: sum([word >= size or not elsewhere[word] for word in words])
+        for place, words in dict(zip(map(id, parameters), parameters, strict=True)).items()
     }
-    return [found[words] for words in parameters]
+    return [*map(found.__getitem__, map(id, parameters))]

@@ -19,7 +19,10 @@ ptxas does not document these decisions; the limits come from machine code of pt
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import compress
+from operator import itemgetter, not_
 from sys import maxsize
 
 from ptx_lsp.analyses._flow import DependenceGraph, MachineBlock, Operands
@@ -27,10 +30,10 @@ from ptx_lsp.analyses.control_flow.cfg import BasicBlock, Cfg, cfg
 from ptx_lsp.analyses.control_flow.dominance import Loop, dominance
 from ptx_lsp.analyses.dataflow.bitvector_dataflow import LiveSets
 from ptx_lsp.analyses.instructions.constants import literal
-from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.analyses.registers.machine_blocks import MachineCode
-from ptx_lsp.analyses.registers.machine_instructions import assigned_constant
 from ptx_lsp.analyses.registers.scheduling.dependence import dependence_graph, ends_block
+from ptx_lsp.analyses.registers.scheduling.induction_variable import InductionVariable
 from ptx_lsp.analyses.registers.scheduling.list_scheduling import Key, StraightLineRegion
 from ptx_lsp.analyses.registers.scheduling.region_code import (
     RegionCode,
@@ -40,8 +43,8 @@ from ptx_lsp.analyses.registers.scheduling.region_code import (
 from ptx_lsp.analyses.registers.virtual_register_liveness import virtual_register_liveness
 from ptx_lsp.analyses.registers.virtual_registers import VirtualRegisters, virtual_registers
 from ptx_lsp.facts import Previous, fact, incremental_fact
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
@@ -65,6 +68,7 @@ class StraightLineRegions:
 
     def __init__(self, version: _Version, known: Mapping[MachineBlock, StraightLineRegion]) -> None:
         self.bounds: Final[list[int]] = []
+        self.live: Final[list[int]] = []
         self.results: Final[list[int]] = []
         self.parameters: Final[list[tuple[int, ...]]] = []
         """As in each region."""
@@ -72,26 +76,40 @@ class StraightLineRegions:
         """Those that were asked for, by their first block."""
         self._version = version
         self._places: list[_Place] = []
+        self._live_after: tuple[bytes, list[int]] | None = None
+        """For the virtual registers elsewhere."""
         self._known = known
         """Those of the previous version of the function."""
 
-    def add(self, places: Iterable[_Place]) -> None:
+    def add(self, places: Sequence[_Place]) -> None:
         """Adds regions."""
         version = self._version
         contents, held = version.contents, version.held
-        for place in places:
-            first, _, factor, behind = place
-            block = contents[first]
-            bound, results = block.pressure, block.results
-            if factor > 1:
+        start = len(self._places)
+        blocks = [contents[place[0]] for place in places]
+        self._places += places
+        live = [place[3].bit_count() for place in places]
+        self.live.extend(live)
+        self.bounds.extend([more + block.pressure for more, block in zip(live, blocks, strict=True)])
+        self.results.extend([block.results for block in blocks])
+        self.parameters.extend([
+            held.get(place[0]) or block.parameters for place, block in zip(places, blocks, strict=True)
+        ])
+        for at, place in enumerate(places, start):
+            if place[2] > 1:
                 operands = _Source(version, place).operands(frozenset())
                 more = sum(additional_registers(version.left, operands.numbers))
                 bound = operands.used + 2 * operands.defined + more  # as if all were live at once
-                results = operands.defined
-            self._places.append(place)
-            self.bounds.append(behind.bit_count() + bound)
-            self.results.append(results)
-            self.parameters.append(held.get(first) or block.parameters)
+                self.bounds[at] = self.live[at] + bound
+                self.results[at] = operands.defined
+
+    def live_after(self, elsewhere: bytes) -> list[int]:
+        known = self._live_after
+        if known is None or known[0] is not elsewhere:
+            gone = self._version.sets.bits.mask([*compress(range(len(elsewhere)), elsewhere)])
+            counted = map((~gone).__and__, map(_BEHIND, self._places))
+            known = self._live_after = elsewhere, [*map(int.bit_count, counted)]
+        return known[1]
 
     def __len__(self) -> int:
         return len(self._places)
@@ -120,7 +138,9 @@ class StraightLineRegions:
         version = self._version._replace(held={})
         found = StraightLineRegions(version, self.made)
         found._places.extend(self._places)
+        found._live_after = self._live_after
         found.bounds.extend(self.bounds)
+        found.live.extend(self.live)
         found.results.extend(self.results)
         found.parameters.extend([version.contents[first].parameters for first, *_ in self._places])
         return found
@@ -146,14 +166,7 @@ def regions_with_loads_in_loops(function: Function) -> StraightLineRegions:
     return straight_line_regions(function).with_loads_in_loops()
 
 
-def trip_count(function: Function, loop: Loop) -> int | None:
-    """How often the body of `loop` is executed, within one; None if unknown."""
-    graph = cfg(function)
-    numbers = [number for block in sorted(loop.blocks) for number in graph.blocks[block].instructions]
-    return _InductionVariable(function, numbers).trip_count() if numbers else None
-
-
-def _places(function: Function) -> Iterator[_Place]:
+def _places(function: Function) -> list[_Place]:
     graph, left, alive = cfg(function), virtual_registers(function), virtual_register_liveness(function)
     kept = _nounroll_blocks(function)
     straight = {
@@ -163,13 +176,14 @@ def _places(function: Function) -> Iterator[_Place]:
     }
     reached, live_in = graph.reached, alive.sets.live_in
     done: set[int] = set()
-    for number, block in enumerate(graph.blocks):
+    found: list[_Place] = []
+    for number, targets in enumerate(graph.graph.successors):
         if number not in reached or number in done:
             continue
         if number in straight:
             loop = straight[number]
             last = graph.blocks[max(loop.blocks)]
-            count, factor = _unrolling(function, left.code, block, last)
+            count, factor = _unrolling(function, left.code, graph.blocks[number], last)
             if factor > 1:
                 done.update(loop.blocks)
                 behind = alive.bits_of_any([
@@ -177,12 +191,13 @@ def _places(function: Function) -> Iterator[_Place]:
                     for target in last.successors
                     if not (factor == count and target == loop.header)
                 ])
-                yield number, last.number, factor, behind
+                found.append((number, last.number, factor, behind))
                 continue
         behind = 0
-        for target in block.successors:
+        for target in targets:
             behind |= live_in[target]
-        yield number, number, 1, behind
+        found.append((number, number, 1, behind))
+    return found
 
 
 def _unrolling(
@@ -192,7 +207,7 @@ def _unrolling(
     cost = _unrolling_cost(code, block.first, last.end)
     if cost > PARTIAL_UNROLL_LIMIT:
         return None, 1
-    variable = _InductionVariable(function, range(block.first, last.end))
+    variable = InductionVariable(function, range(block.first, last.end))
     count = variable.trip_count()
     if count:
         return count, _unroll_factor(cost, count)
@@ -229,6 +244,7 @@ _Place: TypeAlias = tuple[int, int, int, int]
 """The first and the last block of a region, how often it is repeated, and the bit set of the virtual
 registers that are live after it.
 """
+_BEHIND: Final = itemgetter(3)
 
 
 class _Source:
@@ -262,11 +278,10 @@ class _Source:
     def dependence(self, operands: Operands) -> DependenceGraph:
         return dependence_graph(self.left.code.flow, operands)
 
-    def pressure(self, elsewhere: bytes) -> int:
+    def registers(self, elsewhere: bytes) -> tuple[int, int, int] | None:
         if self.factor > 1:
-            return maxsize
-        live_after = self.sets.members(self.behind)
-        return self.left.code.pressure(self.first, self.end, live_after, elsewhere)
+            return None
+        return self.left.code.registers(self.first, self.end, self.sets.bits, self.behind, elsewhere)
 
 
 def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:
@@ -309,14 +324,20 @@ def _nounroll_blocks(function: Function) -> set[int]:
 
 def _unrolling_cost(code: MachineCode, first: int, end: int) -> int:
     """The cost of one turn of a loop (3); more than any limit if it may not be unrolled."""
-    cost = 0
-    for kind, is_eliminated in zip(
-        code.flow.kinds[first:end], code.is_eliminated[first:end], strict=True
-    ):
-        if kind.opcode in _NOT_UNROLLED or ends_block(kind.shape.spelling):
-            return maxsize
-        cost += 0 if is_eliminated else 2 if kind.opcode in _MEMORY else 1
-    return cost
+    kinds = code.flow.kinds[first:end]
+    costs = {kind: _turn_cost(kind.shape) for kind in set(kinds)}
+    if maxsize in costs.values():
+        return maxsize
+    left = map(not_, code.is_eliminated[first:end])
+    return sum(map(costs.__getitem__, compress(kinds, left)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _turn_cost(shape: Shape) -> int:
+    """The cost of an instruction in a loop (3); more than any limit if the loop may not be unrolled."""
+    if shape.opcode in _NOT_UNROLLED or ends_block(shape.spelling):
+        return maxsize
+    return 2 if shape.opcode in _MEMORY else 1
 
 
 def _unroll_factor(cost: int, count: int) -> int:
@@ -327,72 +348,3 @@ def _unroll_factor(cost: int, count: int) -> int:
     if most < RUNTIME_FACTOR:
         return 1
     return next((factor for factor in range(most, RUNTIME_FACTOR - 1, -1) if count % factor == 0), most)
-
-
-class _InductionVariable:
-    """Tracks the register that counts the iterations of a loop."""
-
-    def __init__(self, function: Function, numbers: Sequence[int]) -> None:
-        self.function = function
-        self.flow = instructions(function)
-        self.inside = [self.flow.info(number) for number in numbers]
-        self.left = virtual_registers(function)
-
-    def trip_count(self) -> int | None:
-        branches = [s for s in self.inside if s.opcode == "bra" and s.guard >= 0]
-        if len(branches) != 1:
-            return None
-        tests = [s for s in self.inside if branches[0].guard in s.defs]
-        if len(tests) != 1 or tests[0].opcode != "setp":
-            return None
-        operands = tests[0].node.operands
-        if len(operands) < 3:
-            return None
-        counter, end = self.register(operands[1]), self.value(operands[2])
-        adds = [s for s in self.inside if s.opcode == "add" and counter in s.defs]
-        if counter is None or end is None or len(adds) != 1 or len(adds[0].node.operands) != 3:
-            return None
-        step = self.value(adds[0].node.operands[2])
-        start = self.start(self.register(adds[0].node.operands[1]))
-        if not step or start is None:
-            return None
-        count = (end - start) // step
-        return count if count > 0 else None
-
-    def is_counted(self) -> bool:
-        """Whether the loop compares a register that changes by a constant with one that does not."""
-        tests = [s for b in self.inside if b.opcode == "bra" for s in self.inside if b.guard in s.defs]
-        if len(tests) != 1 or tests[0].opcode != "setp" or len(tests[0].node.operands) < 3:
-            return False
-        one, other = (self.register(operand) for operand in tests[0].node.operands[1:3])
-        changed = {register for s in self.inside for register in s.defs}
-        if one not in changed:
-            one, other = other, one
-        adds = [s for s in self.inside if one in s.defs]
-        return (
-            one is not None
-            and other not in changed
-            and len(adds) == 1
-            and adds[0].opcode in ("add", "sub")
-            and literal(adds[0].node.operands[-1]) is not None
-        )
-
-    def start(self, register: int | None) -> int | None:
-        """The only constant that `register` is assigned outside the loop."""
-        if register is None:
-            return None
-        inside = {step.number for step in self.inside}
-        found = [number for number in self.left.definitions.of(register) if number not in inside]
-        if len(found) != 1 or self.flow.kinds[found[0]].opcode != "mov":
-            return None
-        return self.value(self.flow.body.instructions[found[0]].operands[-1])
-
-    def value(self, operand: nodes.Operand) -> int | None:
-        register = self.register(operand)
-        return literal(operand) if register is None else assigned_constant(self.left, register)
-
-    def register(self, operand: nodes.Operand) -> int | None:
-        if not isinstance(operand, nodes.Name):
-            return None
-        symbol = self.function.resolve(operand)
-        return self.flow.index_of(symbol) if isinstance(symbol, Register) else None
