@@ -9,8 +9,8 @@ levels, unless it was evaluated again there.
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import evaluate_levels
-from ptx_lsp.analyses.dataflow.ssa import NONE, BlockValues, Phi, SsaForm
+from ptx_lsp.analyses._flow import BlockValues, evaluate_levels
+from ptx_lsp.analyses.dataflow.ssa import NONE, Phi, SsaForm
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.analyses.divergence.sync_dependence import SyncDependence
 from ptx_lsp.analyses.divergence.uniformity_transfer import TransferFunctions
