@@ -103,7 +103,10 @@ def ambiguous_registers(
 
 
 def _crossing(
-    function: Function, summaries: list[BlockSummary], at_exit: frozenset[int], among: set[int] | None = None
+    function: Function,
+    summaries: list[BlockSummary],
+    at_exit: frozenset[int],
+    among: set[int] | None = None,
 ) -> tuple[frozenset[int], list[int]]:
     """The registers that some block reads before it has completely written them, and the ambiguous ones, among
     some or all.

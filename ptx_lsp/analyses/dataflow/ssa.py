@@ -199,15 +199,15 @@ class _Renaming:
         self, phis: list[list[_NewPhi]], known: list[BlockValues | None]
     ) -> list[BlockValues | None]:
         """The values of the blocks that control reaches, after which the phis have all inputs. The walk over
-        the dominator tree undoes the changes of a block to registers with phis when it leaves the block; other
-        registers are read only where a single block's writes dominate.
+        the dominator tree undoes the changes of a block to registers with phis when it leaves the block;
+        other registers are read only where a single block's writes dominate.
         """
         if not self.placement.is_available:
             return [None] * len(phis)
         flow, blocks = self.flow, self.cfg.blocks
         found, self.limit = rename_values(
-            self.cfg.graph.successors, dominance(self.function).children, block_summaries(self.function), phis,
-            self.placement.merged, (flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds),
+            self.cfg.graph.successors, dominance(self.function).children, block_summaries(self.function),
+            phis, self.placement.merged, (flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds),
             [*[block.first for block in blocks], blocks[-1].end], known, list(range(flow.count)), self.limit,
         )  # fmt: skip
         return found
