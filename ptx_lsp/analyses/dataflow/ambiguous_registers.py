@@ -108,8 +108,8 @@ def _crossing(
     at_exit: frozenset[int],
     among: set[int] | None = None,
 ) -> tuple[frozenset[int], list[int]]:
-    """The registers that some block reads before it has completely written them, and the ambiguous ones, among
-    some or all.
+    """The registers that some block reads before it has completely written them, and the ambiguous ones,
+    among some or all.
     """
     order, subtrees = cfg(function).reverse_postorder, dominance(function).subtrees
     return crossing_registers(order, summaries, at_exit, subtrees, among, instructions(function).count)
