@@ -119,6 +119,9 @@ class BlockGraph:
         reverse postorder; paths along a back edge come last.
         """
 
+    def joins(self, block: int, reconvergence: int, /) -> frozenset[int]:
+        """The joins alone, in a reducible graph."""
+
     def reachable(self, blocks: tuple[int, ...], end: int, /) -> frozenset[int]:
         """Some blocks and those reachable from them, without `end` and what is reachable through it alone."""
 

@@ -43,6 +43,7 @@ def test_a_diamond() -> None:
 def test_walks_over_a_graph() -> None:
     graph = _flow.BlockGraph(_EDGES, _ORDER)
     assert graph.divergent_region(0, 3, True) == ({3}, {1, 2}, 3)
+    assert graph.joins(0, 3) == {3}
     assert graph.reachable((0,), 3) == {0, 1, 2}
     assert graph.reachable((1, 2), -1) == {1, 2, 3}
     assert _flow.subtrees(_TREE) == ([0, 1, 1, 1], [0, 3, 2, 1], [3, 3, 2, 1])

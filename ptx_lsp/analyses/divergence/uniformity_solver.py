@@ -113,6 +113,8 @@ class _Solver:
         self.looping: dict[int, list[int]] = {}
         """The values that instructions of a block define and such phis read, in order."""
         self.done: set[tuple[frozenset[int], int, bool]] = set()
+        self.has_assumed = False
+        """Whether some block was assumed divergent: its values may have levels before it is visited."""
         self.known_users: ValueUsers | None = None
         self.earlier: Solution | None = None
         self.earlier_blocks: dict[BlockValues, int] = {}
@@ -124,11 +126,11 @@ class _Solver:
         if self.sync_dependence.is_too_complex or not self.form.is_available:
             return self.unknown_solution()
         self.initialize()
+        phis_of, phis = self.form.phis_of, self.form.phis
         for block in self.cfg.reverse_postorder:
-            for join in self.form.phis_of[block]:
+            for join in phis_of[block]:
                 self.evaluate_phi(join)
             self.visit_block(block)
-        phis = self.form.phis
         while self.worklist:
             user = self.worklist.pop()
             if user >= 0:
@@ -181,10 +183,10 @@ class _Solver:
         """
         levels = self.levels
         looping = self.looping.get(block, _NO_VALUES)
-        before = [levels[value] for value in looping]
+        before = [levels[value] for value in looping] if looping else looping
         values = self.form.blocks[block]
         escapes = self.temporal_divergence
-        if any(levels[values.first : values.first + values.count]):
+        if self.has_assumed and any(levels[values.first : values.first + values.count]):
             self.revisited[block] = 1
             for number in self.cfg.blocks[block].instructions:
                 self.evaluate(number, block)
@@ -194,9 +196,10 @@ class _Solver:
         elif not self.reuse_block(values):
             self.evaluate_block(block, _NOTHING)
         self.visited[block] = 1
-        for value, level in zip(looping, before, strict=True):
-            if levels[value] > level:
-                self.worklist.extend(self.loop_phis[value])
+        if looping:
+            for value, level in zip(looping, before, strict=True):
+                if levels[value] > level:
+                    self.worklist.extend(self.loop_phis[value])
         if block in self.branches:
             self.evaluate_branch(block)
 
@@ -288,7 +291,7 @@ class _Solver:
         levels, escapes = self.levels, self.temporal_divergence
         for value in inputs:
             level, branch = levels[value], NONE
-            if escapes and value in escapes:
+            if value in escapes:
                 for blocks, worse, source in escapes[value]:
                     if worse > level and block not in blocks:
                         level, branch = worse, source
@@ -349,6 +352,7 @@ class _Solver:
         """Raises the values defined in `blocks` that may differ between iterations: phis, and results that do
         not depend on their inputs alone.
         """
+        self.has_assumed = True
         for block in blocks:
             self.revisited[block] = 1
             for join in self.form.phis_of[block]:
