@@ -104,6 +104,27 @@ class BlockValues:
     def definition(self, value: int, /) -> int:
         """The instruction that defines one of its values, counted from the first of the block."""
 
+class ValueReaders:
+    """Where the values of an SSA form are read outside the block that defines them, or by phis."""
+
+    def __new__(
+        cls,
+        reverse_postorder: tuple[int, ...],
+        blocks: list[BlockValues],
+        phis_of: Sequence[Sequence[tuple[int, int, int, tuple[int, ...]]]],
+        limit: int,
+    ) -> ValueReaders:
+        """Of the values below `limit`, in blocks and in their phis (value, register, block and inputs)."""
+
+    def entered(self, value: int, /) -> list[int]:
+        """The blocks whose instructions read a value from outside."""
+
+    def phis(self, value: int, /) -> list[int]:
+        """The values of the phis that read a value, with one entry per occurrence."""
+
+    def escaping(self, blocks: Collection[int], /) -> list[int]:
+        """The values that some blocks define and others read: of each block those of its phis first."""
+
 class BlockGraph:
     """The edges between blocks, for walks over them. The last block is the exit."""
 

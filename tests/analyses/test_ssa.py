@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from ptx_lsp.analyses._flow import ValueReaders
 from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.control_flow.dominance import dominance
 from ptx_lsp.analyses.dataflow.ambiguous_registers import ambiguous_registers
@@ -100,3 +101,26 @@ def test_the_other_registers_are_written_once_before_all_reads(seed: int) -> Non
             and all(tree.dominates(writers[0], one) for one in blocks)
         )
         assert (register not in lives.registers) == is_clear
+
+
+@pytest.mark.parametrize("seed", seeds(50, 1_000))
+def test_readers_of_values(seed: int) -> None:
+    form, random = ssa_form(_function(seed)), Random(seed)
+    order = form.cfg.reverse_postorder
+    known = ValueReaders(order, form.blocks, form.phis_of, form.limit)
+    entered = {
+        value: [block for block in order if value in form.blocks[block].inputs]
+        for value in range(form.limit)
+    }
+    phis = [phi for block in order for phi in form.phis_of[block]]
+    blocks = frozenset(one for one in order if random.randrange(2))
+    escaping: set[int] = set()
+    for value in range(form.limit):
+        joins = [phi for phi in phis for one in phi.inputs if one == value]
+        assert (known.entered(value), known.phis(value)) == (entered[value], [phi.value for phi in joins])
+        reading = {*entered[value], *(phi.block for phi in joins)}
+        if not form.is_initial(value) and form.block_of(value) in blocks and not reading <= blocks:
+            escaping.add(value)
+    found = known.escaping(blocks)
+    assert set(found) == escaping
+    assert len(found) == len(escaping)

@@ -12,6 +12,7 @@
 #include "regions.h"
 #include "renaming.h"
 #include "trees.h"
+#include "value_readers.h"
 
 static PyMethodDef functions[] = {
     {"block_summary", block_summary, METH_VARARGS, NULL},
@@ -56,10 +57,12 @@ PyMODINIT_FUNC PyInit__flow(void) {
   operands_type = added_type(found, &operands_spec, "Operands");
   dependence_graph_type = added_type(found, &dependence_graph_spec, "DependenceGraph");
   PyTypeObject *readers_type = added_type(found, &readers_spec, "Readers");
+  PyTypeObject *value_readers_type = added_type(found, &value_readers_spec, "ValueReaders");
   if (is_ready() && machine_block_type != NULL && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && block_values_type != NULL && instruction_values_type != NULL)
     without_values = new_values(NO_ITEMS, NO_ITEMS, NO_ITEMS, ABSENT, ABSENT, ABSENT);
-  if (without_values == NULL || graph_type == NULL || readers_type == NULL) Py_CLEAR(found);
+  if (without_values == NULL || graph_type == NULL || readers_type == NULL || value_readers_type == NULL) Py_CLEAR(found);
   Py_XDECREF((PyObject *)graph_type);
   Py_XDECREF((PyObject *)readers_type);
+  Py_XDECREF((PyObject *)value_readers_type);
   return found;
 }
