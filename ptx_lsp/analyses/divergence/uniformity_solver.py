@@ -193,7 +193,7 @@ class _Solver:
         elif escapes and not escapes.keys().isdisjoint(values.inputs):
             self.revisited[block] = 1
             self.evaluate_block(block, escapes.keys() & values.inputs)
-        elif not self.reuse_block(values):
+        elif self.earlier is None or not self.reuse_block(self.earlier, values):
             self.evaluate_block(block, _NOTHING)
         self.visited[block] = 1
         if looping:
@@ -203,11 +203,8 @@ class _Solver:
         if block in self.branches:
             self.evaluate_branch(block)
 
-    def reuse_block(self, values: BlockValues) -> bool:
+    def reuse_block(self, earlier: Solution, values: BlockValues) -> bool:
         """Takes the levels of the same block in the previous revision, if they can be the same."""
-        earlier = self.earlier
-        if earlier is None:
-            return False
         block = self.earlier_blocks.get(values, NONE)
         if block < 0 or earlier.revisited[block]:
             return False

@@ -152,12 +152,16 @@ static int raise_results(PyObject *results, const Worst *worst, unsigned char *l
   return 1;
 }
 
-static PyObject *evaluate_levels(PyObject *Py_UNUSED(module), PyObject *arguments) {
-  PyObject *of_all, *shapes, *plain_levels, *escaped, *levels, *causes;
-  Py_ssize_t number, end;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!O!O!nn", &of_all, &shapes, &PyDict_Type, &plain_levels, &PySet_Type,
-                        &escaped, &PyByteArray_Type, &levels, &PyList_Type, &causes, &number, &end))
+static PyObject *evaluate_levels(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t given_count) {
+  if (given_count != 8 || !PyDict_Check(given[2]) || !PySet_Check(given[3]) || !PyByteArray_Check(given[4]) ||
+      !PyList_Check(given[5])) {
+    PyErr_SetString(PyExc_TypeError, "invalid arguments for evaluate_levels()");
     return NULL;
+  }
+  PyObject *of_all = given[0], *shapes = given[1], *plain_levels = given[2], *escaped = given[3];
+  PyObject *levels = given[4], *causes = given[5];
+  Py_ssize_t number = PyLong_AsSsize_t(given[6]), end = PyLong_AsSsize_t(given[7]);
+  if (PyErr_Occurred()) return NULL;
   if (!are_lists_with(&of_all, 1, number, end)) return NULL;
   unsigned char *bytes = (unsigned char *)PyByteArray_AsString(levels);
   Py_ssize_t count = PyByteArray_Size(levels);
