@@ -91,11 +91,11 @@ class _Evaluation:
                     continue
                 inputs = all_inputs[value] = self.inputs_of(value)
             for one in inputs:
-                input = found.get(one, _MISSING)
-                if input is None:
+                other = found.get(one, _MISSING)
+                if other is None:
                     found[path.pop()] = self.with_unknown_input(value)
                     break
-                if input is _MISSING:
+                if other is _MISSING:
                     path.append(one)
                     break
             else:

@@ -137,7 +137,7 @@ typedef struct {
   Py_ssize_t *last_write;     /* of each register, plus 1; 0 for none */
   Py_ssize_t *writer, *before; /* the block of each write, and the write before it of the same register, plus 1 */
   char *is_merged, *is_kept;
-  PyObject **live;  /* the bits that are live at the start of each block, as bytes; NULL as long as they are not needed */
+  PyObject **live;  /* the bits that are live at the start of each block, as bytes; NULL until they are needed */
   PyObject **found; /* the registers with a phi in each block; NULL for none */
 } Placement;
 
@@ -183,8 +183,8 @@ static Py_ssize_t live_place(Placement *p, PyObject *name) {
   return place == NULL ? -1 : index_in(place, PyDict_Size(p->places));
 }
 
-/* Places the phis of a register. `waiting` has room for twice the blocks; `seen` has the last register, plus 1, with a phi
- * in each block. False if that takes too many visits, or with an exception. */
+/* Places the phis of a register. `waiting` has room for twice the blocks; `seen` has the last register, plus 1, with a
+ * phi in each block. False if that takes too many visits, or with an exception. */
 static int place_phis(Placement *p, Py_ssize_t register_, Py_ssize_t *waiting, Py_ssize_t *seen) {
   PyObject *name = PyLong_FromSsize_t(register_);
   Py_ssize_t place = name == NULL ? -1 : live_place(p, name), size = 0;
@@ -258,8 +258,8 @@ static PyObject *place_all(Placement *p) {
 static PyObject *placed_phis(PyObject *Py_UNUSED(module), PyObject *arguments) {
   PyObject *merged, *kept, *found = NULL;
   Placement p = {.found = NULL};
-  if (!PyArg_ParseTuple(arguments, "O!O!OOO!O!O!nn", &PyTuple_Type, &p.order, &PyList_Type, &p.summaries, &merged, &kept,
-                        &PyTuple_Type, &p.frontiers, &PyDict_Type, &p.places, &PyList_Type, &p.live_in, &p.count,
+  if (!PyArg_ParseTuple(arguments, "O!O!OOO!O!O!nn", &PyTuple_Type, &p.order, &PyList_Type, &p.summaries, &merged,
+                        &kept, &PyTuple_Type, &p.frontiers, &PyDict_Type, &p.places, &PyList_Type, &p.live_in, &p.count,
                         &p.left))
     return NULL;
   p.blocks = PyList_Size(p.summaries);

@@ -186,8 +186,8 @@ static PyObject *rename_values(PyObject *Py_UNUSED(module), PyObject *arguments)
   r.is_merged = zeroed(r.count, 1);
   if (r.is_merged != NULL && mark_all(merged, r.is_merged, r.count) && read_edges(successors, &r.successors) &&
       read_edges(children, &r.children)) {
-    if (r.successors.size && r.children.size == r.successors.size && r.children.starts[r.children.size] < r.children.size)
-      found = walk_tree(&r);
+    Py_ssize_t size = r.successors.size;
+    if (size && r.children.size == size && r.children.starts[size] < size) found = walk_tree(&r);
     else PyErr_SetString(PyExc_ValueError, "the tree is not of the graph");
   }
   free_edges(&r.successors);

@@ -135,8 +135,11 @@ static int add_escaping_of(const ValueReaders *r, Py_ssize_t block, const char *
   }
   PyObject *values = PyList_GetItem(r->blocks, block);
   const BlockValues *own = values != NULL && Py_TYPE(values) == block_values_type ? (BlockValues *)values : NULL;
-  if (own == NULL && !PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "each block has values");
-  for (Py_ssize_t value = own == NULL ? r->limit : own->first; value < r->limit && value < own->first + own->count; value++)
+  if (own == NULL) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "each block has values");
+    return 0;
+  }
+  for (Py_ssize_t value = own->first; value < own->first + own->count && value < r->limit; value++)
     if (!add_escaping(r, value, is_inside, found)) return 0;
   return !PyErr_Occurred();
 }
