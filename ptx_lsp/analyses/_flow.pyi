@@ -65,6 +65,66 @@ class InstructionValues:
     @property
     def carry_out(self) -> int: ...
 
+class BlockValues:
+    """The values of the instructions of one block; the same object as long as the block and its values are
+    unchanged.
+    """
+
+    def __new__(
+        cls,
+        first: int,
+        inputs: tuple[int, ...],
+        by_instruction: list[InstructionValues],
+        is_reached: bool,
+    ) -> BlockValues:
+        """The values of a block that defines none."""
+
+    @property
+    def first(self) -> int:
+        """The first of the values that it defines."""
+
+    @property
+    def count(self) -> int:
+        """The number of values that it defines."""
+
+    @property
+    def inputs(self) -> tuple[int, ...]:
+        """The values that it reads from outside."""
+
+    @property
+    def last(self) -> tuple[int, ...]:
+        """The last value of each register that it writes (`BlockSummary.defined`)."""
+
+    @property
+    def by_instruction(self) -> list[InstructionValues]: ...
+    @property
+    def is_reached(self) -> bool:
+        """Whether control reaches the block."""
+
+    def definition(self, value: int, /) -> int:
+        """The instruction that defines one of its values, counted from the first of the block."""
+
+class ValueReaders:
+    """Where the values of an SSA form are read outside the block that defines them, or by phis."""
+
+    def __new__(
+        cls,
+        reverse_postorder: tuple[int, ...],
+        blocks: list[BlockValues],
+        phis_of: Sequence[Sequence[tuple[int, int, int, tuple[int, ...]]]],
+        limit: int,
+    ) -> ValueReaders:
+        """Of the values below `limit`, in blocks and in their phis (value, register, block and inputs)."""
+
+    def entered(self, value: int, /) -> list[int]:
+        """The blocks whose instructions read a value from outside."""
+
+    def phis(self, value: int, /) -> list[int]:
+        """The values of the phis that read a value, with one entry per occurrence."""
+
+    def escaping(self, blocks: Collection[int], /) -> list[int]:
+        """The values that some blocks define and others read: of each block those of its phis first."""
+
 class BlockGraph:
     """The edges between blocks, for walks over them. The last block is the exit."""
 
@@ -79,6 +139,9 @@ class BlockGraph:
         A path is labelled by the block after the last one that it shared with another. Paths are followed in
         reverse postorder; paths along a back edge come last.
         """
+
+    def joins(self, block: int, reconvergence: int, /) -> frozenset[int]:
+        """The joins alone, in a reducible graph."""
 
     def reachable(self, blocks: tuple[int, ...], end: int, /) -> frozenset[int]:
         """Some blocks and those reachable from them, without `end` and what is reachable through it alone."""
@@ -293,24 +356,65 @@ def block_summary(
 ) -> BlockSummary:
     """The summary of the block of the instructions from `first` up to `end` (exclusive)."""
 
-def number_values(
-    uses: list[tuple[int, ...]],
-    defs: list[tuple[int, ...]],
-    partial_defs: list[tuple[int, ...]],
-    guards: list[int],
-    kinds: list[InstructionKind],
-    first: int,
-    end: int,
-    current: list[int],
-    value: int,
+def crossing_registers(
+    reverse_postorder: tuple[int, ...],
+    summaries: list[BlockSummary],
+    returned: Collection[int],
+    subtrees: tuple[list[int], list[int]],
+    among: Collection[int] | None,
+    count: int,
     /,
-) -> tuple[list[InstructionValues], int]:
-    """The values of the instructions from `first` up to `end` (exclusive). New ones count from `value`; the
-    next is returned. `current` has the value of each register, and is changed.
+) -> tuple[frozenset[int], list[int]]:
+    """The registers that some block reads before it has completely written them, and the ambiguous ones of
+    them in order (`ambiguous_registers.py`), among some of the `count` registers or among all. The last block
+    reads `returned`. `subtrees` has the first and the last place of the subtree of each block in the
+    dominator tree.
     """
 
-def defining_instructions(values: list[InstructionValues], /) -> list[int]:
-    """The instruction that defines each of the values of a block, counted from its first."""
+def placed_phis(
+    reverse_postorder: tuple[int, ...],
+    summaries: list[BlockSummary],
+    merged: Collection[int],
+    kept: Collection[int],
+    frontiers: tuple[Collection[int], ...],
+    places: dict[int, int],
+    live_in: list[int],
+    count: int,
+    most: int,
+    /,
+) -> tuple[dict[int, list[int]], int] | None:
+    """The registers with a phi in each block that has some (`phi_placement.py`), and how many of the `most`
+    visits are left; None if there are too few. Of the `count` registers, the `merged` ones may have phis:
+    those that are `kept`, and those that are live, by their places in the bit sets `live_in`.
+    """
+
+def rename_values(
+    successors: tuple[tuple[int, ...], ...],
+    children: tuple[tuple[int, ...], ...],
+    summaries: list[BlockSummary],
+    phis: list[list[tuple[int, int, list[int]]]],
+    merged: frozenset[int],
+    flow: tuple[
+        list[tuple[int, ...]],
+        list[tuple[int, ...]],
+        list[tuple[int, ...]],
+        list[int],
+        list[InstructionKind],
+    ],
+    bounds: list[int],
+    known: list[BlockValues | None],
+    current: list[int],
+    limit: int,
+    /,
+) -> tuple[list[BlockValues | None], int]:
+    """The values of each block that the walk over the dominator tree, given by the `children` of blocks,
+    reaches; and the next value. New ones count from `limit`.
+
+    `phis` has the register, value and inputs of the phis of each block; the inputs are added. Registers that
+    are not `merged` have none. `flow` has the uses, definitions, partial definitions, guards and kinds of the
+    instructions, `bounds` the first instruction of each block and the end of the last one. `known` are the
+    values of the previous revision: of a block that is not edited. `current` has the initial values.
+    """
 
 def evaluate_levels(
     values: list[InstructionValues],

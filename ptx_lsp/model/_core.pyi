@@ -118,3 +118,6 @@ def register_accesses(
     `ptx_lsp/analyses/instructions/uses_and_defs.py`. A register that is named for the first time is added to
     `indices` and `used`; its index is that of `register_number`, or what `add` returns.
     """
+
+def words_in(text: bytes, words: list[str]) -> set[str]:
+    """The words that occur in a text, also as parts of others. It is read once."""

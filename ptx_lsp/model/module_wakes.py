@@ -73,27 +73,3 @@ class Occurring:
         if features and not features & self.features:
             return False
         return opcodes is None or not self.opcodes.isdisjoint(opcodes)
-
-
-class Words:
-    """The words of a text, each looked for once. Those of a long text are not: by far most of the time of
-    its run is not for imports.
-    """
-
-    __slots__ = ("_found", "_text")
-
-    _LONGEST: Final = 1 << 20
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text if len(text) <= self._LONGEST else None
-        self._found: dict[str, bool] = {}
-
-    def wake(self, words: tuple[str, ...]) -> bool:
-        """Whether a pass that needs one of these words may find something."""
-        return self._text is None or not words or any(self._has(word, self._text) for word in words)
-
-    def _has(self, word: str, text: bytes) -> bool:
-        found = self._found.get(word)
-        if found is None:
-            found = self._found[word] = word.encode() in text
-        return found

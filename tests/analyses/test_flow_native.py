@@ -9,12 +9,25 @@ import pytest
 
 from ptx_lsp.analyses import _flow
 from ptx_lsp.analyses._flow import InstructionValues
+from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from ptx_lsp.isa.matching.shape import Shape
 
 _EDGES = ((1, 2), (3,), (3,), ())
 _INTO = ((), (0,), (0,), (1, 2))
 _ORDER = (0, 2, 1, 3)
 _TREE = (-1, 0, 0, 0)
+_NOTHING = _flow.block_summary([], [], [], [], [], 0, 0)
+
+
+def _renamed(
+    children: tuple[tuple[int, ...]], summaries: list[_flow.BlockSummary], merged: tuple[int, ...], end: int
+) -> object:
+    """The values of one block without instructions and with one register."""
+    phis: list[list[tuple[int, int, list[int]]]] = [[]]
+    flow = [()], [()], [()], [-1], list[InstructionKind]()
+    return _flow.rename_values(
+        ((),), children, summaries, phis, frozenset(merged), flow, [0, end], [None], [0], 1
+    )
 
 
 def test_a_diamond() -> None:
@@ -30,6 +43,7 @@ def test_a_diamond() -> None:
 def test_walks_over_a_graph() -> None:
     graph = _flow.BlockGraph(_EDGES, _ORDER)
     assert graph.divergent_region(0, 3, True) == ({3}, {1, 2}, 3)
+    assert graph.joins(0, 3) == {3}
     assert graph.reachable((0,), 3) == {0, 1, 2}
     assert graph.reachable((1, 2), -1) == {1, 2, 3}
     assert _flow.subtrees(_TREE) == ([0, 1, 1, 1], [0, 3, 2, 1], [3, 3, 2, 1])
@@ -80,7 +94,14 @@ def test_a_limit_is_kept() -> None:
         lambda: _flow.BlockGraph(_EDGES, _ORDER).divergent_region(0, 4, True),
         lambda: _flow.BlockGraph(_EDGES, _ORDER).reachable((4,), -1),
         lambda: _flow.block_summary([()], [()], [()], [-1], [], 0, 1),
-        lambda: _flow.number_values([], [], [], [], [], 1, 0, [], 0),
+        lambda: _renamed(((0,),), [_NOTHING], (), 0),
+        lambda: _renamed(((),), [], (), 0),
+        lambda: _renamed(((),), [_NOTHING], (1,), 0),
+        lambda: _renamed(((),), [_NOTHING], (), 1),
+        lambda: _flow.crossing_registers((1,), [_NOTHING], (), ([0], [0]), None, 1),
+        lambda: _flow.crossing_registers((0,), [_NOTHING], (1,), ([0], [0]), None, 1),
+        lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((1,),), {}, [], 1, 9),
+        lambda: _flow.BlockValues(0, (), [], is_reached=True).definition(0),
         lambda: _flow.BlockSummary(),
     ],
 )

@@ -374,3 +374,11 @@ def test_names_may_be_looked_up_while_others_are_listed() -> None:
     scope = _body(".reg .b32 %a, %b, %c<4>;").scope
     seen = [(name, scope.find(f"%c{number % 4}")) for number, name in enumerate(scope.all_names())]
     assert [name for name, _ in seen] == ["%a", "%b", "%c0", "%c1", "%c2", "%c3"]
+
+
+@pytest.mark.parametrize("seed", seeds(20, 200))
+def test_words_in_a_text(seed: int) -> None:
+    chance = random.Random(seed)
+    text = "".join(chance.choices("ab.=é", k=chance.randrange(30)))
+    words = ["", *["".join(chance.choices("ab.=é", k=chance.randrange(1, 5))) for _ in range(20)]]
+    assert _core.words_in(text.encode(), words) == {word for word in words if word in text}

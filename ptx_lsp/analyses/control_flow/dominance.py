@@ -164,6 +164,13 @@ class Dominance:
         return self._dominator_tree.depth
 
     @property
+    def subtrees(self) -> tuple[list[int], list[int]]:
+        """The place of each block in a preorder of the dominator tree, and the last place among its
+        descendants.
+        """
+        return self._dominator_tree.first, self._dominator_tree.last
+
+    @property
     def _dominator_tree(self) -> _Subtrees:
         if self._subtrees is None:
             self._subtrees = _Subtrees(self.immediate_dominators)

@@ -10,10 +10,10 @@
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import BlockSummary
+from ptx_lsp.analyses._flow import BlockSummary, crossing_registers
 from ptx_lsp.analyses.bitset import BitIndex
 from ptx_lsp.analyses.control_flow.cfg import STRAIGHT, Graph, cfg
-from ptx_lsp.analyses.control_flow.dominance import Dominance, dominance
+from ptx_lsp.analyses.control_flow.dominance import dominance
 from ptx_lsp.analyses.dataflow.bitvector_dataflow import solve
 from ptx_lsp.analyses.dataflow.block_summary import block_summaries, reads_and_writes_alike
 from ptx_lsp.analyses.instructions.uses_and_defs import instructions
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class AmbiguousRegisters:
     """The ambiguous registers of a function, and where they are live."""
 
-    __slots__ = ("_bits", "_live_in", "crossing", "graph", "registers", "summaries")
+    __slots__ = ("crossing", "graph", "live_in", "places", "registers", "summaries")
 
     def __init__(
         self,
@@ -43,42 +43,42 @@ class AmbiguousRegisters:
         self.crossing = crossing
         """All registers that some block reads before it has completely written them."""
         self.registers = registers
-        self._bits = BitIndex(registers).bits
-        self._live_in = live_in
+        self.places = BitIndex(registers).places
+        """The bits of the registers in `live_in`."""
+        self.live_in = live_in
+        """The registers that are live at the start of each block, as bit sets."""
         self.summaries = summaries
 
     def updated(self, crossing: frozenset[int], summaries: list[BlockSummary]) -> AmbiguousRegisters:
         """These ambiguous registers, in a function with other `crossing` registers."""
-        return AmbiguousRegisters(self.graph, crossing, self.registers, self._live_in, summaries)
+        return AmbiguousRegisters(self.graph, crossing, self.registers, self.live_in, summaries)
 
     def has_registers_of(self, other: AmbiguousRegisters) -> bool:
         """Whether the same registers are ambiguous, and live at the same places."""
-        return self._live_in is other._live_in
+        return self.live_in is other.live_in
 
     def is_live_in(self, register: int, block: int) -> bool:
         """Whether an ambiguous register may be read after the start of a block, before it is completely
         written.
         """
-        bit = self._bits.get(register)
-        return bit is not None and self._live_in[block] & bit != 0
+        place = self.places.get(register)
+        return place is not None and self.live_in[block] >> place & 1 != 0
 
     def is_live_out(self, register: int, block: int) -> bool:
         """Whether a register that a block has written may be read after the end of the block."""
         if register not in self.crossing:
             return False
-        bit = self._bits.get(register)
-        if bit is None:
+        if register not in self.places:
             return True
-        for target in self.graph.successors[block]:
-            if self._live_in[target] & bit:
-                return True
-        return block == self.graph.exit and self._live_in[block] & bit != 0
+        if block == self.graph.exit:
+            return self.is_live_in(register, block)
+        return any(self.is_live_in(register, target) for target in self.graph.successors[block])
 
     @property
     def live_on_entry(self) -> list[int]:
         """The registers that may be read before they are completely written, parameters included."""
-        first = self._live_in[0] if self._live_in else 0
-        return [register for register, bit in self._bits.items() if first & bit]
+        first = self.live_in[0] if self.live_in else 0
+        return [register for register, place in self.places.items() if first >> place & 1]
 
 
 @incremental_fact
@@ -94,12 +94,25 @@ def ambiguous_registers(
             return known
     if graph is STRAIGHT and not summaries[0].exposed and not function.body.returns:
         return _NONE_IN_STRAIGHT
-    readers = _readers(function, graph, summaries)
-    if not readers:
-        return AmbiguousRegisters(graph, _NO_REGISTERS, [], [], summaries)
-    found = _ambiguous(graph, dominance(function), readers, summaries)
-    live_in = _live_in(graph, found, readers, summaries)
-    return AmbiguousRegisters(graph, frozenset(readers), found, live_in, summaries)
+    at_exit = _NO_REGISTERS
+    if function.body.returns and graph.exit in graph.reached:
+        at_exit = returned(function)
+    crossing, registers = _crossing(function, summaries, at_exit)
+    live_in = _live_in(graph, registers, summaries, at_exit)
+    return AmbiguousRegisters(graph, crossing, registers, live_in, summaries)
+
+
+def _crossing(
+    function: Function,
+    summaries: list[BlockSummary],
+    at_exit: frozenset[int],
+    among: set[int] | None = None,
+) -> tuple[frozenset[int], list[int]]:
+    """The registers that some block reads before it has completely written them, and the ambiguous ones,
+    among some or all.
+    """
+    order, subtrees = cfg(function).reverse_postorder, dominance(function).subtrees
+    return crossing_registers(order, summaries, at_exit, subtrees, among, instructions(function).count)
 
 
 def _updated(
@@ -118,19 +131,10 @@ def _updated(
         return None
     crossing = before.crossing
     if changed:
-        readers: dict[int, list[int]] = {}
-        writer: dict[int, int] = {}
-        for block in graph.reverse_postorder:
-            summary = summaries[block]
-            if not changed.isdisjoint(summary.exposed):
-                for register in changed.intersection(summary.exposed):
-                    readers.setdefault(register, []).append(block)
-            if not changed.isdisjoint(summary.defined):
-                for register in changed.intersection(summary.defined):
-                    writer[register] = -1 if register in writer else block
-        if _find_ambiguous(dominance(function), readers, writer, summaries):
+        more, ambiguous = _crossing(function, summaries, _NO_REGISTERS, changed)
+        if ambiguous:
             return None
-        crossing = crossing.difference(changed).union(readers)
+        crossing = crossing.difference(changed).union(more)
     return before.updated(crossing, summaries)
 
 
@@ -167,69 +171,19 @@ _NONE_IN_STRAIGHT: Final = AmbiguousRegisters(STRAIGHT, _NO_REGISTERS, [], [], [
 _MOST_CHANGED: Final = 32
 
 
-def _readers(function: Function, graph: Graph, summaries: list[BlockSummary]) -> dict[int, list[int]]:
-    """For each register, the blocks that read it before they have completely written it."""
-    found: dict[int, list[int]] = {}
-    for block in graph.reverse_postorder:
-        for register in summaries[block].exposed:
-            blocks = found.get(register)
-            if blocks is None:
-                found[register] = [block]
-            else:
-                blocks.append(block)
-    if function.body.returns and graph.exit in graph.reached:
-        for register in returned(function):
-            found.setdefault(register, []).append(graph.exit)
-    return found
-
-
-def _ambiguous(
-    graph: Graph, tree: Dominance, readers: dict[int, list[int]], summaries: list[BlockSummary]
-) -> list[int]:
-    writer: dict[int, int] = {}
-    """The only block that writes each of these registers; -1 if there are several."""
-    for block in graph.reverse_postorder:
-        for register in summaries[block].defined:
-            if register in readers:
-                writer[register] = -1 if register in writer else block
-    return _find_ambiguous(tree, readers, writer, summaries)
-
-
-def _find_ambiguous(
-    tree: Dominance, readers: dict[int, list[int]], writer: dict[int, int], summaries: list[BlockSummary]
-) -> list[int]:
-    found: list[int] = []
-    for register, blocks in readers.items():
-        home = writer.get(register, -1)
-        if home < 0 or register not in summaries[home].killed:
-            found.append(register)
-            continue
-        for block in blocks:
-            if block == home or not tree.dominates(home, block):
-                found.append(register)
-                break
-    found.sort()
-    return found
-
-
 def _live_in(
-    graph: Graph, registers: list[int], readers: dict[int, list[int]], summaries: list[BlockSummary]
+    graph: Graph, registers: list[int], summaries: list[BlockSummary], at_exit: frozenset[int]
 ) -> list[int]:
     """The registers that are live at the start of each block, as bit sets."""
     if not registers:
         return []
-    bits = BitIndex(registers).bits
-    size = len(graph.successors)
-    exposed = [0] * size
-    for register, bit in bits.items():
-        for block in readers[register]:
-            exposed[block] |= bit
-    kept = [-1] * size
-    for block in graph.reverse_postorder:
-        killed = summaries[block].killed
-        if killed:
-            mask = 0
-            for register in killed:
-                mask |= bits.get(register, 0)
-            kept[block] = ~mask
+    index = BitIndex(registers)
+    size, order = len(graph.successors), graph.reverse_postorder
+    exposed, kept = [0] * size, [-1] * size
+    for block, mask in zip(order, index.masks([summaries[one].exposed for one in order]), strict=True):
+        exposed[block] = mask
+    for block, mask in zip(order, index.masks([summaries[one].killed for one in order]), strict=True):
+        kept[block] = ~mask
+    if at_exit:
+        exposed[graph.exit] |= index.mask(at_exit)
     return solve(graph, exposed, kept)

@@ -111,7 +111,7 @@ class _Search:
         self.graph = cfg(function)
         self.bits = {register: 1 << index for index, register in enumerate(suspects)}
         self.everything = (1 << len(suspects)) - 1
-        suspected = self.bits.keys()
+        suspected = frozenset(suspects)
         summaries = block_summaries(function)
         names_suspect = [
             not (suspected.isdisjoint(block.exposed) and suspected.isdisjoint(block.defined))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import BlockSummary
+from ptx_lsp.analyses._flow import BlockSummary, placed_phis
 from ptx_lsp.analyses.control_flow.cfg import STRAIGHT, Graph, cfg
 from ptx_lsp.analyses.control_flow.dominance import dominance, visit_limit
 from ptx_lsp.analyses.dataflow.ambiguous_registers import (
@@ -13,6 +13,7 @@ from ptx_lsp.analyses.dataflow.ambiguous_registers import (
     changed_blocks,
 )
 from ptx_lsp.analyses.dataflow.block_summary import block_summaries
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
 from ptx_lsp.static_typing import TYPE_CHECKING
@@ -100,30 +101,10 @@ def _placed(
     most: int,
 ) -> PhiPlacement:
     """The registers with a phi at the start of each block; none if that takes more than `most` visits."""
-    graph = cfg(function)
-    frontiers = dominance(function).frontiers
-    left = most
-    writers: dict[int, list[int]] = {}
-    for block in graph.reverse_postorder:
-        for register in summaries[block].defined:
-            if register in merged:
-                blocks = writers.get(register)
-                if blocks is None:
-                    writers[register] = [block]
-                else:
-                    blocks.append(block)
-    found: dict[int, list[int]] = {}
-    for register, waiting in writers.items():
-        is_kept = register in kept
-        placed: set[int] = set()
-        while waiting:
-            frontier = frontiers[waiting.pop()]
-            left -= len(frontier)
-            if left < 0:
-                return PhiPlacement({}, frozenset(), is_available=False)
-            for block in frontier:
-                if block not in placed and (is_kept or lives.is_live_in(register, block)):
-                    placed.add(block)
-                    found.setdefault(block, []).append(register)
-                    waiting.append(block)
-    return PhiPlacement(found, merged, True, lives, kept, most - left)
+    order, frontiers = cfg(function).reverse_postorder, dominance(function).frontiers
+    count = instructions(function).count
+    found = placed_phis(order, summaries, merged, kept, frontiers, lives.places, lives.live_in, count, most)
+    if found is None:
+        return PhiPlacement({}, frozenset(), is_available=False)
+    registers, left = found
+    return PhiPlacement(registers, merged, True, lives, kept, most - left)

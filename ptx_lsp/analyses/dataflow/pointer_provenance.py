@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
 
@@ -25,7 +26,7 @@ from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, wakes_of, waking
 from ptx_lsp.model.scope import integer
-from ptx_lsp.model.symbols import Register, Variable
+from ptx_lsp.model.symbols import Register, Symbol, Variable
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
@@ -75,9 +76,8 @@ class Provenance(NamedTuple):
     is_generic: bool
 
     def offset_by(self, by: int | None) -> Provenance:
-        if by is None or self.offset is None:
-            return self._replace(offset=None)
-        return self._replace(offset=self.offset + by)
+        offset = self.offset + by if by is not None and self.offset is not None else None
+        return Provenance(self.space, self.variable, offset, self.is_generic)
 
 
 class PointerAccess(NamedTuple):
@@ -185,16 +185,16 @@ def _accesses(function: Function, earlier: Previous[_Accesses] | None) -> _Acces
         changed = _changed(instructions(function), earlier.value.provenance, provenance)
     found: dict[int, tuple[PointerAccess, ...]] = {}
     if provenance.indices or changed:
-        flow = instructions(function)
-        kinds = flow.kinds
+        flow, body, origins = instructions(function), function.body, provenance.of_registers
+        kinds, all_uses = flow.kinds, flow.uses
         for number in waking(function, _MEMORY):
-            uses = flow.uses[number]
+            uses = all_uses[number]
             if first <= number < end or not changed.isdisjoint(uses):
                 if provenance.in_variables.isdisjoint(uses) and names_space(kinds[number].shape.spelling):
                     if earlier is not None:
                         found[number] = ()
                 else:
-                    found[number] = accesses_at(function, number)
+                    found[number] = _accesses_of(body.instructions[number], body.symbols, origins)
     return _Accesses(kept.replaced(found), provenance)
 
 
@@ -226,15 +226,20 @@ def _changed(
 def accesses_at(function: Function, number: int) -> tuple[PointerAccess, ...]:
     """The accesses of an instruction at addresses with provenance."""
     known = pointer_provenance(function).of_registers
-    node = function.body.instructions[number]
+    return _accesses_of(function.body.instructions[number], function.body.symbols, known)
+
+
+def _accesses_of(
+    node: nodes.Instruction, symbols: Mapping[int, Symbol], known: dict[Register, Provenance]
+) -> tuple[PointerAccess, ...]:
     found: list[PointerAccess] = []
     for operand in node.operands:
-        if isinstance(operand, nodes.Address) and operand.items:
+        if type(operand) is nodes.Address and operand.items:
             address = operand.items[0]
-            name = address.left if isinstance(address, nodes.Binary) else address
-            symbol = function.body.symbols.get(name.start) if isinstance(name, nodes.Name) else None
-            origin = known.get(symbol) if isinstance(symbol, Register) else None
-            if isinstance(address, nodes.Binary):
+            name = address.left if type(address) is nodes.Binary else address
+            symbol = symbols.get(name.start) if type(name) is nodes.Name else None
+            origin = known.get(symbol) if type(symbol) is Register else None
+            if type(address) is nodes.Binary:
                 origin = _with_offset(origin, address)
             if origin is not None:
                 found.append(PointerAccess(node, address, origin, size_bytes(node.opcode.text)))
@@ -254,14 +259,12 @@ class _Tracing:
         writes = Counter(chain.from_iterable(flow.defs))
         given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
         indices: set[int] = set()
-        all_uses = flow.uses
+        all_uses, all_defs = flow.uses, flow.defs
         for number in waking(function, _PRESERVING):
             if indices.isdisjoint(all_uses[number]) and number not in sources:
                 continue
-            defs = flow.defs[number]
-            if len(defs) != 1:
-                continue
-            if flow.partial_defs[number] or writes[defs[0]] != 1:
+            defs = all_defs[number]
+            if len(defs) != 1 or flow.partial_defs[number] or writes[defs[0]] != 1:
                 continue
             register = flow.register(defs[0])
             origin = self.provenance_of(body[number]) if register not in given else None
@@ -288,13 +291,13 @@ class _Tracing:
 
     def at(self, value: nodes.Expression) -> Provenance | None:
         """The provenance of a register or variable with an offset."""
-        if isinstance(value, nodes.Name):
+        if type(value) is nodes.Name:
             symbol = self.function.resolve(value)
-            if isinstance(symbol, Register):
+            if type(symbol) is Register:
                 return self.known.get(symbol)
-            if isinstance(symbol, Variable) and symbol.space.removeprefix(".") in _SPACES:
+            if type(symbol) is Variable and symbol.space.removeprefix(".") in _SPACES:
                 return Provenance(symbol.space, symbol, 0, False)
-        elif isinstance(value, nodes.Binary) and isinstance(value.left, nodes.Name):
+        elif type(value) is nodes.Binary and type(value.left) is nodes.Name:
             return _with_offset(self.at(value.left), value)
         return None
 
@@ -307,7 +310,7 @@ class _Tracing:
         before = self.at(step.operands[1])
         if before is None or before.space != space:
             return Provenance(space, None, 0, is_generic)
-        return before._replace(is_generic=is_generic)
+        return Provenance(before.space, before.variable, before.offset, is_generic)
 
     def added(self, step: nodes.Instruction, sign: int) -> Provenance | None:
         _, left, right = step.operands
@@ -345,11 +348,7 @@ def _with_offset(origin: Provenance | None, address: nodes.Binary) -> Provenance
 
 
 def _integer(value: nodes.Expression) -> int | None:
-    match value:
-        case nodes.Number(text=text, kind="integer"):
-            return integer(text)
-        case nodes.Unary(operator="-", value=nodes.Number(text=text, kind="integer")):
-            number = integer(text)
-            return -number if number is not None else None
-        case _:
-            return None
+    if type(value) is nodes.Unary and value.operator == "-":
+        number = _integer(value.value) if type(value.value) is nodes.Number else None
+        return -number if number is not None else None
+    return integer(value.text) if type(value) is nodes.Number and value.kind == "integer" else None

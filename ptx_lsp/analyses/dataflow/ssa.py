@@ -20,12 +20,7 @@ walk over the dominator tree.
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import (
-    BlockSummary,
-    InstructionValues,
-    defining_instructions,
-    number_values,
-)
+from ptx_lsp.analyses._flow import BlockValues, InstructionValues, rename_values
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
 from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
 from ptx_lsp.analyses.control_flow.dominance import dominance
@@ -38,12 +33,14 @@ from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Final
+    from typing import Final, TypeAlias
 
+_NewPhi: TypeAlias = tuple[int, int, list[int]]
+"""The register of a phi, its value, and its inputs as far as they are known."""
 NONE: Final = -1
 _MOST_FREE: Final = 2
 _SPARE: Final = 1_000
-_NO_PHIS: Final[dict[int, int]] = {}
+_NO_PHIS: Final[list[_NewPhi]] = []
 
 
 class Phi(NamedTuple):
@@ -53,30 +50,6 @@ class Phi(NamedTuple):
     register: int
     block: int
     inputs: tuple[int, ...]
-
-
-class BlockValues:
-    """The values of the instructions of one block; the same object as long as the block and its values are
-    unchanged. It defines `count` values from `first` on, and reads `inputs` from outside. `last` has the last
-    value of each register that it writes.
-    """
-
-    __slots__ = ("_defining", "by_instruction", "count", "first", "inputs", "is_reached", "last")
-
-    def __init__(self, first: int, inputs: tuple[int, ...], is_reached: bool = True) -> None:
-        self.first = first
-        self.is_reached = is_reached
-        self.inputs = inputs
-        self.count = 0
-        self.by_instruction: list[InstructionValues] = []
-        self.last: tuple[int, ...] = ()
-        self._defining: list[int] | None = None
-
-    def definition(self, value: int) -> int:
-        """The instruction that defines one of the block's values, counted from the first of the block."""
-        if self._defining is None:
-            self._defining = defining_instructions(self.by_instruction)
-        return self._defining[value - self.first]
 
 
 class SsaForm:
@@ -170,11 +143,10 @@ def ssa_form(function: Function, earlier: Previous[SsaForm] | None) -> SsaForm:
 
 class _Renaming:
     def __init__(self, function: Function, before: SsaForm | None) -> None:
+        self.function = function
         self.flow = instructions(function)
         self.cfg = cfg(function)
-        self.summaries = block_summaries(function)
         self.identities = block_identities(function).blocks
-        self.children = dominance(function).children
         self.placement = phi_placement(function)
         count = self.flow.count
         self.limit = count
@@ -182,11 +154,6 @@ class _Renaming:
         self.known_phis: dict[tuple[BlockIdentity, int], int] = {}
         if before is not None and before.instructions.count == count:
             self.take_over(before)
-        self.current = list(range(count))
-        """The value of each register at the current point of the walk."""
-        self.phis: list[dict[int, int]] = []
-        """For each block, the registers with a phi and the values of those phis."""
-        self.inputs: dict[int, list[int]] = {}
 
     def take_over(self, before: SsaForm) -> None:
         """Keeps the numbers of the previous revision, unless too many are unused."""
@@ -201,107 +168,60 @@ class _Renaming:
 
     def run(self) -> SsaForm:
         placed = self.placement.registers
-        self.phis = [self.numbered(block, placed.get(block)) for block in range(len(self.cfg.blocks))]
-        found = self.rename() if self.placement.is_available else {}
-        blocks = [found.get(block) or self.unreachable(block) for block in range(len(self.cfg.blocks))]
-        phis_of: list[tuple[Phi, ...]] = [()] * len(blocks)
-        for block in placed:
-            phis = self.phis[block].items()
-            phis_of[block] = tuple(
-                [Phi(value, register, block, tuple(self.inputs[value])) for register, value in phis]
-            )
+        phis = [self.numbered(block, placed.get(block)) for block in range(len(self.cfg.blocks))]
+        known = [self.known_blocks.get(identity) for identity in self.identities]
+        found = self.rename(phis, known)
+        blocks = [
+            values or self.unreachable(block, known[block]) for block, values in enumerate(found)
+        ]
+        phis_of = [
+            tuple([Phi(value, register, block, tuple(inputs)) for register, value, inputs in own])
+            for block, own in enumerate(phis)
+        ]
         return SsaForm(
             self.flow, self.cfg, self.identities, blocks, phis_of, self.limit, self.placement.is_available
         )
 
-    def numbered(self, block: int, registers: list[int] | None) -> dict[int, int]:
-        """The values of the phis of a block."""
+    def numbered(self, block: int, registers: list[int] | None) -> list[_NewPhi]:
+        """The phis of a block."""
         if registers is None:
             return _NO_PHIS
-        found: dict[int, int] = {}
+        found: list[_NewPhi] = []
         for register in registers:
             value = self.known_phis.get((self.identities[block], register), NONE)
             if value == NONE:
                 value = self.limit
                 self.limit += 1
-            found[register] = value
-            self.inputs[value] = [register] if block == 0 else []
+            found.append((register, value, [register] if block == 0 else []))
         return found
 
-    def unreachable(self, block: int) -> BlockValues:
+    def rename(
+        self, phis: list[list[_NewPhi]], known: list[BlockValues | None]
+    ) -> list[BlockValues | None]:
+        """The values of the blocks that control reaches, after which the phis have all inputs. The walk over
+        the dominator tree undoes the changes of a block to registers with phis when it leaves the block;
+        other registers are read only where a single block's writes dominate.
+        """
+        if not self.placement.is_available:
+            return [None] * len(phis)
+        flow, blocks = self.flow, self.cfg.blocks
+        found, self.limit = rename_values(
+            self.cfg.graph.successors, dominance(self.function).children, block_summaries(self.function),
+            phis, self.placement.merged, (flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds),
+            [*[block.first for block in blocks], blocks[-1].end], known, list(range(flow.count)), self.limit,
+        )  # fmt: skip
+        return found
+
+    def unreachable(self, block: int, known: BlockValues | None) -> BlockValues:
         """The values of a block that control does not reach."""
-        known = self.known_blocks.get(self.identities[block])
         if known is not None and not known.is_reached:
             return known
-        found = BlockValues(self.limit, (), is_reached=False)
         flow, place = self.flow, self.cfg.blocks[block]
-        for number in range(place.first, place.end):
-            uses, partial_defs, defs = flow.uses[number], flow.partial_defs[number], flow.defs[number]
-            found.by_instruction.append(
-                InstructionValues(
-                    (NONE,) * len(uses), (NONE,) * len(partial_defs), (NONE,) * len(defs), NONE, NONE, NONE
-                )
+        found = [
+            InstructionValues(
+                (NONE,) * len(flow.uses[number]), (NONE,) * len(flow.partial_defs[number]),
+                (NONE,) * len(flow.defs[number]), NONE, NONE, NONE,
             )
-        return found
-
-    # -- names ----------------------------------------------------------------------------------
-
-    def rename(self) -> dict[int, BlockValues]:
-        """Walks the dominator tree. The changes of a block to registers with phis are undone when the walk
-        leaves it; other registers are read only where a single block's writes dominate.
-        """
-        current, merged = self.current, self.placement.merged
-        phis, summaries, children = self.phis, self.summaries, self.children
-        successors = self.cfg.graph.successors
-        found: dict[int, BlockValues] = {}
-        undo: list[tuple[int, int]] = []
-        path = [0]
-        marks: list[int] = []
-        while path:
-            block = path.pop()
-            if block < 0:
-                mark = marks.pop()
-                while len(undo) > mark:
-                    register, value = undo.pop()
-                    current[register] = value
-                continue
-            mark = len(undo)
-            if phis[block]:
-                for register, value in phis[block].items():
-                    undo.append((register, current[register]))
-                    current[register] = value
-            summary = summaries[block]
-            if not merged.isdisjoint(summary.defined):
-                undo += [(register, current[register]) for register in summary.defined if register in merged]
-            found[block] = self.block(block, summary)
-            for target in successors[block]:
-                if phis[target]:
-                    for register, value in phis[target].items():
-                        self.inputs[value].append(current[register])
-            if len(undo) > mark:
-                path.append(~block)
-                marks.append(mark)
-            path += children[block]
-        return found
-
-    def block(self, block: int, summary: BlockSummary) -> BlockValues:
-        """The values of a block, after which `current` has the values at its end."""
-        current = self.current
-        inputs = tuple([current[register] for register in summary.entry_registers])
-        known = self.known_blocks.get(self.identities[block])
-        if known is not None and known.is_reached and known.inputs == inputs:
-            for register, value in zip(summary.defined, known.last, strict=True):
-                current[register] = value
-            return known
-        keeps = known is not None and known.is_reached
-        found = BlockValues(known.first if known is not None and keeps else self.limit, inputs)
-        flow, place = self.flow, self.cfg.blocks[block]
-        found.by_instruction, end = number_values(
-            flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, place.first, place.end, current,
-            found.first,
-        )  # fmt: skip
-        found.count = end - found.first
-        if not keeps:
-            self.limit = end
-        found.last = tuple([current[register] for register in summary.defined])
-        return found
+            for number in range(place.first, place.end)
+        ]  # fmt: skip
+        return BlockValues(self.limit, (), found, is_reached=False)

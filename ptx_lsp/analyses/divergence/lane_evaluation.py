@@ -69,7 +69,9 @@ class _Evaluation:
     def run(self, roots: list[int]) -> dict[int, LaneOffsets | None]:
         self.roots.extend(roots)
         while self.roots:
-            self.evaluate_with_inputs(self.roots.pop())
+            root = self.roots.pop()
+            if root not in self.found:
+                self.evaluate_with_inputs(root)
         for join in self.assumed:
             self.inputs[join.value] = join.inputs
         rejected = [join.value for join in self.assumed if not self.is_consistent(join)]
@@ -78,29 +80,26 @@ class _Evaluation:
         return self.found
 
     def evaluate_with_inputs(self, root: int) -> None:
-        found = self.found
+        found, known, all_inputs = self.found, self.known, self.inputs
         path = [root]
         while path:
             value = path[-1]
-            if value in found:
-                path.pop()
-                continue
-            inputs = self.inputs.get(value)
+            inputs = all_inputs.get(value)
             if inputs is None:
-                if value in self.known:
-                    found[value] = self.known[value]
+                if value in known:
+                    found[path.pop()] = known[value]
                     continue
-                inputs = self.inputs[value] = self.inputs_of(value)
+                inputs = all_inputs[value] = self.inputs_of(value)
             for one in inputs:
-                known = found.get(one, _MISSING)
-                if known is None:
-                    found[value] = self.with_unknown_input(value)
+                other = found.get(one, _MISSING)
+                if other is None:
+                    found[path.pop()] = self.with_unknown_input(value)
                     break
-                if known is _MISSING:
+                if other is _MISSING:
                     path.append(one)
                     break
             else:
-                found[value] = self.evaluated(value)
+                found[path.pop()] = self.evaluated(value)
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""

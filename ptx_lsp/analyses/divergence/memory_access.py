@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.analyses.divergence.lane_arithmetic import UNIFORM, WARP, LaneOffsets, shifted
 from ptx_lsp.analyses.divergence.lane_sources import LaneSources, alignment_of, may_differ_by_lane
 from ptx_lsp.analyses.divergence.lane_values import LaneValues, lane_values
@@ -28,6 +29,7 @@ from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.facts import Previous, fact, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.isa.types import TYPES
+from ptx_lsp.model.body import Body
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, waking
 from ptx_lsp.model.symbols import Register, Variable
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from typing import Final, TypeAlias
 
 Pattern: TypeAlias = Literal["coalesced", "strided", "broadcast", "scattered", "unknown"]
+
+_WARP: Final = int(UniformityLevel.WARP)
 
 SECTOR = 32
 """Bytes per read of global memory."""
@@ -185,12 +189,13 @@ class _LaneAccesses:
 
 @incremental_fact
 def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) -> _LaneAccesses:
-    known = lane_values(function)
+    known, body = lane_values(function), function.body
     uniformity = known.uniformity
+    values, levels = uniformity.ssa.by_instruction, uniformity.levels
     based: list[tuple[int, int]] = []
     for number in waking(function, _plain_accesses):
-        uses = uniformity.ssa.by_instruction[number].uses
-        if uses and uses[0] >= 0 and not uniformity.is_uniform(uses[0]):
+        uses = values[number].uses
+        if uses and uses[0] >= 0 and levels[uses[0]] > _WARP:
             based.append((number, uses[0]))
     known.evaluate([base for _, base in based])
     before: dict[int, tuple[LaneOffsets, WarpAccess]] = {}
@@ -211,24 +216,24 @@ def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) 
             if old[1].number != number:
                 access = old[1]._replace(number=number)
         else:
-            access = _access_at_register(function, number, base, lanes)
+            access = _access_at_register(body, number, base, lanes)
         if access is not None:
             found.append(access)
             addresses[number] = (lanes, access)
     return _LaneAccesses(tuple(found), addresses)
 
 
-def _access_at_register(
-    function: Function, number: int, base: int, lanes: LaneOffsets
-) -> WarpAccess | None:
+def _access_at_register(body: Body, number: int, base: int, lanes: LaneOffsets) -> WarpAccess | None:
     """The access of an instruction at the first register that it reads."""
-    node = function.body.instructions[number]
+    node = body.instructions[number]
     kind = _access_kind(node.opcode.text)
+    if kind is None:
+        return None
     for operand in node.operands:
-        if kind is not None and isinstance(operand, nodes.Address):
+        if type(operand) is nodes.Address:
             size, (space, *_) = kind
             address, offset = _base_and_offset(operand.items[0])
-            if isinstance(address, nodes.Name) and address.start in function.body.symbols:
+            if type(address) is nodes.Name and address.start in body.symbols:
                 return WarpAccess(number, space, size, base, offset, shifted(lanes, offset), is_data=False)
     return None
 

@@ -99,6 +99,12 @@ class SyncDependence:
         if is_pruned or (not exiting and not self.whole_graph.loops_of[block]):
             return found
         with_exits = self.whole_graph.control_divergence(block)
+        if (
+            not with_exits.divergent_exit_cycles
+            and not with_exits.assumed_divergent
+            and exiting.isdisjoint(with_exits.joins)
+        ):
+            return found
         exit_cycles = (
             (*found.divergent_exit_cycles, self.graph.reached)
             if with_exits.divergent_exit_cycles
@@ -114,12 +120,11 @@ class SyncDependence:
         )
 
     def _control_divergence(self, block: int) -> ControlDivergence:
-        joins, region, reconvergence = self.graph.walks.divergent_region(
-            block, self.dominance.reconvergence(block), not self.irreducible_cycles
-        )
-        loops = self.loops_of[block]
-        if not loops and not self.irreducible_cycles:
-            return ControlDivergence(joins, (), ())
+        loops, is_reducible = self.loops_of[block], not self.irreducible_cycles
+        end, walks = self.dominance.reconvergence(block), self.graph.walks
+        if not loops and is_reducible:
+            return ControlDivergence(walks.joins(block, end), (), ())
+        joins, region, reconvergence = walks.divergent_region(block, end, is_reducible)
         assumed_divergent = [
             cycle for cycle in self.irreducible_cycles if block in cycle or not cycle.isdisjoint(joins)
         ]

@@ -9,8 +9,8 @@ levels, unless it was evaluated again there.
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import evaluate_levels
-from ptx_lsp.analyses.dataflow.ssa import NONE, BlockValues, Phi, SsaForm
+from ptx_lsp.analyses._flow import BlockValues, evaluate_levels
+from ptx_lsp.analyses.dataflow.ssa import NONE, Phi, SsaForm
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.analyses.divergence.sync_dependence import SyncDependence
 from ptx_lsp.analyses.divergence.uniformity_transfer import TransferFunctions
@@ -113,6 +113,8 @@ class _Solver:
         self.looping: dict[int, list[int]] = {}
         """The values that instructions of a block define and such phis read, in order."""
         self.done: set[tuple[frozenset[int], int, bool]] = set()
+        self.has_assumed = False
+        """Whether some block was assumed divergent: its values may have levels before it is visited."""
         self.known_users: ValueUsers | None = None
         self.earlier: Solution | None = None
         self.earlier_blocks: dict[BlockValues, int] = {}
@@ -124,11 +126,11 @@ class _Solver:
         if self.sync_dependence.is_too_complex or not self.form.is_available:
             return self.unknown_solution()
         self.initialize()
+        phis_of, phis = self.form.phis_of, self.form.phis
         for block in self.cfg.reverse_postorder:
-            for join in self.form.phis_of[block]:
+            for join in phis_of[block]:
                 self.evaluate_phi(join)
             self.visit_block(block)
-        phis = self.form.phis
         while self.worklist:
             user = self.worklist.pop()
             if user >= 0:
@@ -181,30 +183,28 @@ class _Solver:
         """
         levels = self.levels
         looping = self.looping.get(block, _NO_VALUES)
-        before = [levels[value] for value in looping]
+        before = [levels[value] for value in looping] if looping else looping
         values = self.form.blocks[block]
         escapes = self.temporal_divergence
-        if any(levels[values.first : values.first + values.count]):
+        if self.has_assumed and any(levels[values.first : values.first + values.count]):
             self.revisited[block] = 1
             for number in self.cfg.blocks[block].instructions:
                 self.evaluate(number, block)
         elif escapes and not escapes.keys().isdisjoint(values.inputs):
             self.revisited[block] = 1
             self.evaluate_block(block, escapes.keys() & values.inputs)
-        elif not self.reuse_block(values):
+        elif self.earlier is None or not self.reuse_block(self.earlier, values):
             self.evaluate_block(block, _NOTHING)
         self.visited[block] = 1
-        for value, level in zip(looping, before, strict=True):
-            if levels[value] > level:
-                self.worklist.extend(self.loop_phis[value])
+        if looping:
+            for value, level in zip(looping, before, strict=True):
+                if levels[value] > level:
+                    self.worklist.extend(self.loop_phis[value])
         if block in self.branches:
             self.evaluate_branch(block)
 
-    def reuse_block(self, values: BlockValues) -> bool:
+    def reuse_block(self, earlier: Solution, values: BlockValues) -> bool:
         """Takes the levels of the same block in the previous revision, if they can be the same."""
-        earlier = self.earlier
-        if earlier is None:
-            return False
         block = self.earlier_blocks.get(values, NONE)
         if block < 0 or earlier.revisited[block]:
             return False
@@ -288,7 +288,7 @@ class _Solver:
         levels, escapes = self.levels, self.temporal_divergence
         for value in inputs:
             level, branch = levels[value], NONE
-            if escapes and value in escapes:
+            if value in escapes:
                 for blocks, worse, source in escapes[value]:
                     if worse > level and block not in blocks:
                         level, branch = worse, source
@@ -349,6 +349,7 @@ class _Solver:
         """Raises the values defined in `blocks` that may differ between iterations: phis, and results that do
         not depend on their inputs alone.
         """
+        self.has_assumed = True
         for block in blocks:
             self.revisited[block] = 1
             for join in self.form.phis_of[block]:

@@ -159,7 +159,9 @@ class TransferFunctions:
     def branch_inputs(self, number: int) -> tuple[int, ...]:
         """The values that decide where a jump goes: its guard, and its index or address."""
         guard = self.values[number].guard
-        targets = self.of(number).target_inputs if self.shapes[number].opcode in _THROUGH else ()
+        if self.shapes[number].opcode not in _THROUGH:
+            return () if guard < 0 else (guard,)
+        targets = self.of(number).target_inputs
         return targets if guard < 0 else (guard, *targets)
 
     def control_level(self, number: int) -> int:
@@ -359,12 +361,16 @@ def _has_local_addresses(function: Function) -> bool:
 def _shuffle(step: InstructionInfo) -> InstructionUniformity:
     """`shfl.idx d|p, a, b, c, mask`, where `c` allows any lane of the warp as the source."""
     operands = step.node.operands
-    masks = (4,) if len(operands) > 4 else ()
     if ".idx" in step.spelling and len(operands) >= 4 and _is_whole_warp(operands[3]):
-        return InstructionUniformity(
-            UniformityLevel.WARP, "is what one lane holds", UniformityLevel.GRID, (2, *masks)
-        )
-    return InstructionUniformity(UniformityLevel.GRID, "", UniformityLevel.DIVERGENT, (1,))
+        return _FROM_ONE_LANE if len(operands) > 4 else _FROM_ONE_LANE_WITHOUT_MASK
+    return _FROM_LANES
+
+
+_FROM_LANES: Final = InstructionUniformity(UniformityLevel.GRID, "", UniformityLevel.DIVERGENT, (1,))
+_FROM_ONE_LANE: Final = InstructionUniformity(
+    UniformityLevel.WARP, "is what one lane holds", UniformityLevel.GRID, (2, 4)
+)
+_FROM_ONE_LANE_WITHOUT_MASK: Final = _FROM_ONE_LANE._replace(operands=(2,))
 
 
 def _is_whole_warp(operand: nodes.Operand) -> bool:

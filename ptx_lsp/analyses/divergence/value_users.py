@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from ptx_lsp.analyses._flow import ValueReaders
 from ptx_lsp.analyses.dataflow.ssa import SsaForm
 from ptx_lsp.analyses.divergence.uniformity_transfer import TransferFunctions
 from ptx_lsp.static_typing import TYPE_CHECKING
@@ -19,47 +18,28 @@ class ValueUsers:
         self.form = form
         self.cfg = form.cfg
         self.transfers = transfers
-        self.entered: dict[int, list[int]] = {}
-        """The blocks that read a value defined elsewhere."""
-        self.phis: dict[int, list[int]] = {}
-        """The phis that read a value."""
+        self.known = ValueReaders(form.cfg.reverse_postorder, form.blocks, form.phis_of, form.limit)
         self.readers: dict[int, dict[int, list[int]]] = {}
         """The instructions of each block that use a value."""
-        self.reading: dict[int, list[int]] = {}
-        """The blocks that read a value defined elsewhere, and those of the phis that read one."""
-        entered, phis, reading = self.entered, self.phis, self.reading
-        for block in self.cfg.reverse_postorder:
-            for value in form.blocks[block].inputs:
-                blocks = entered.get(value)
-                if blocks is None:
-                    entered[value] = [block]
-                    reading[value] = [block]
-                else:
-                    blocks.append(block)
-                    reading[value].append(block)
-            for join in form.phis_of[block]:
-                for value in join.inputs:
-                    phis.setdefault(value, []).append(~join.value)
-                    reading.setdefault(value, []).append(block)
 
     def of(self, value: int) -> list[int]:
         """The users of a value: those in its own block first."""
         found: list[int] = []
         if value not in self.form.phis:
             found.extend(self.in_block(self.form.block_of(value), value))
-        for block in self.entered.get(value, _NONE):
+        for block in self.known.entered(value):
             found.extend(self.in_block(block, value))
-        found.extend(self.phis.get(value, _NONE))
+        found.extend([~phi for phi in self.known.phis(value)])
         return found
 
     def outside(self, value: int, blocks: frozenset[int]) -> list[int]:
         """The users of a value defined in `blocks` that are in other blocks."""
         found: list[int] = []
-        for block in self.entered.get(value, _NONE):
+        for block in self.known.entered(value):
             if block not in blocks:
                 found.extend(self.in_block(block, value))
         phis = self.form.phis
-        found.extend([user for user in self.phis.get(value, _NONE) if phis[~user].block not in blocks])
+        found.extend([~phi for phi in self.known.phis(value) if phis[phi].block not in blocks])
         return found
 
     def in_block(self, block: int, value: int) -> list[int]:
@@ -87,37 +67,14 @@ class ValueUsers:
 
     def escaping_values(self, blocks: frozenset[int]) -> list[int]:
         """The values that `blocks` define and others use, except those that are the same at all times."""
-        found: list[int] = []
-        reading, leaving = self.reading, self.leaving
-        for block in blocks:
-            found += [
-                value
-                for value in leaving.get(block, _NONE)
-                if not blocks.issuperset(reading[value]) and not self.is_constant(block, value)
-            ]
-        return found
+        return [value for value in self.known.escaping(blocks) if not self.is_constant(value)]
 
-    def is_constant(self, block: int, value: int) -> bool:
+    def is_constant(self, value: int) -> bool:
         """Whether a value is a carry, or the same at all times."""
         if value in self.form.phis:
             return False
-        number = self.cfg.blocks[block].first + self.form.blocks[block].definition(value)
+        number = self.form.definition(value)
         return value == self.form.by_instruction[number].carry_out or self.transfers.is_constant(number)
-
-    @cached_property
-    def leaving(self) -> dict[int, list[int]]:
-        """By block, the values that it defines and other blocks, or phis, use: its phis first."""
-        form, reading = self.form, self.reading
-        found: dict[int, list[int]] = {}
-        for join in form.phis.values():
-            if join.value in reading:
-                found.setdefault(join.block, []).append(join.value)
-        defining = form.defining_blocks
-        for value in sorted(reading):
-            block = defining[value]
-            if block >= 0:
-                found.setdefault(block, []).append(value)
-        return found
 
 
 _NONE: Final[list[int]] = []

@@ -82,17 +82,19 @@ static PyObject *set_of_blocks(const Py_ssize_t *blocks, Py_ssize_t size) {
   return found;
 }
 
+/* The joins of a branch; with the blocks of its region and the block where its paths end, if they are wanted. */
 static PyObject *region_of(
-    const Py_ssize_t *joins, Py_ssize_t joined, const Py_ssize_t *inside, Py_ssize_t count, Py_ssize_t end) {
+    const Py_ssize_t *joins, Py_ssize_t joined, const Py_ssize_t *inside, Py_ssize_t count, Py_ssize_t end, int has_all) {
   PyObject *first = set_of_blocks(joins, joined);
-  PyObject *second = first == NULL ? NULL : set_of_blocks(inside, count);
+  if (first == NULL || !has_all) return first;
+  PyObject *second = set_of_blocks(inside, count);
   if (second != NULL) return Py_BuildValue("NNn", first, second, end);
-  Py_XDECREF(first);
+  Py_DECREF(first);
   return NULL;
 }
 
 /* The region of a branch around one block, or to two blocks that meet at once; NULL for other branches. */
-static PyObject *simple_region(const BlockGraph *graph, Py_ssize_t block) {
+static PyObject *simple_region(const BlockGraph *graph, Py_ssize_t block, int has_all) {
   const Py_ssize_t *starts = graph->edges.starts, *targets = graph->edges.targets, *rank = graph->rank;
   if (starts[block + 1] - starts[block] != 2) return NULL;
   Py_ssize_t one = targets[starts[block]], other = targets[starts[block] + 1];
@@ -103,9 +105,9 @@ static PyObject *simple_region(const BlockGraph *graph, Py_ssize_t block) {
   }
   if (rank[one] <= rank[block] || starts[one + 1] - starts[one] != 1) return NULL;
   Py_ssize_t join = targets[starts[one]], both[] = {one, other};
-  if (join == other) return region_of(&join, 1, both, 1, join);
+  if (join == other) return region_of(&join, 1, both, 1, join, has_all);
   if (starts[other + 1] - starts[other] == 1 && targets[starts[other]] == join && rank[join] > rank[other])
-    return region_of(&join, 1, both, 2, join);
+    return region_of(&join, 1, both, 2, join, has_all);
   return NULL;
 }
 
@@ -161,23 +163,32 @@ static Py_ssize_t follow_paths(
   return end;
 }
 
-static PyObject *divergent_region(PyObject *self, PyObject *arguments) {
-  BlockGraph *graph = (BlockGraph *)self;
-  Py_ssize_t block, end;
-  int is_reducible;
-  if (!PyArg_ParseTuple(arguments, "nnp", &block, &end, &is_reducible)) return NULL;
+static PyObject *found_region(BlockGraph *graph, Py_ssize_t block, Py_ssize_t end, int is_reducible, int has_all) {
   if (block < 0 || block >= graph->edges.size || end < 0 || end >= graph->edges.size) {
     PyErr_SetString(PyExc_IndexError, "the block is not in the graph");
     return NULL;
   }
-  PyObject *found = simple_region(graph, block);
+  PyObject *found = simple_region(graph, block, has_all);
   if (found != NULL || PyErr_Occurred()) return found;
   Walker *walker = begin_walker(graph);
   if (walker == NULL) return NULL;
   end = follow_paths(graph, walker, block, end, is_reducible);
-  if (end >= 0) found = region_of(walker->joins, walker->joined, walker->inside, walker->count, end);
+  if (end >= 0) found = region_of(walker->joins, walker->joined, walker->inside, walker->count, end, has_all);
   end_walker(graph, walker);
   return found;
+}
+
+static PyObject *divergent_region(PyObject *self, PyObject *arguments) {
+  Py_ssize_t block, end;
+  int is_reducible;
+  if (!PyArg_ParseTuple(arguments, "nnp", &block, &end, &is_reducible)) return NULL;
+  return found_region((BlockGraph *)self, block, end, is_reducible, 1);
+}
+
+static PyObject *joins_of(PyObject *self, PyObject *arguments) {
+  Py_ssize_t block, end;
+  if (!PyArg_ParseTuple(arguments, "nn", &block, &end)) return NULL;
+  return found_region((BlockGraph *)self, block, end, 1, 0);
 }
 
 static PyObject *reachable(PyObject *self, PyObject *arguments) {
@@ -251,6 +262,7 @@ static PyObject *block_graph_new(PyTypeObject *type, PyObject *arguments, PyObje
 
 static PyMethodDef block_graph_methods[] = {
     {"divergent_region", divergent_region, METH_VARARGS, NULL},
+    {"joins", joins_of, METH_VARARGS, NULL},
     {"reachable", reachable, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 

@@ -8,16 +8,20 @@
 #include "dominance.h"
 #include "gen_kill.h"
 #include "hoisting.h"
+#include "phis.h"
 #include "regions.h"
+#include "renaming.h"
 #include "trees.h"
 #include "uniform.h"
+#include "value_readers.h"
 #include "values.h"
 
 static PyMethodDef functions[] = {
     {"block_summary", block_summary, METH_VARARGS, NULL},
-    {"number_values", number_values, METH_VARARGS, NULL},
-    {"defining_instructions", defining_instructions, METH_O, NULL},
-    {"evaluate_levels", evaluate_levels, METH_VARARGS, NULL},
+    {"crossing_registers", crossing_registers, METH_VARARGS, NULL},
+    {"placed_phis", placed_phis, METH_VARARGS, NULL},
+    {"rename_values", rename_values, METH_VARARGS, NULL},
+    {"evaluate_levels", (PyCFunction)(void (*)(void))evaluate_levels, METH_FASTCALL, NULL},
     {"reverse_postorder", reverse_postorder, METH_VARARGS, NULL},
     {"immediate_dominators", immediate_dominators, METH_VARARGS, NULL},
     {"immediate_postdominators", immediate_postdominators, METH_VARARGS, NULL},
@@ -52,13 +56,16 @@ PyMODINIT_FUNC PyInit__flow(void) {
   block_summary_type = added_type(found, &block_summary_spec, "BlockSummary");
   PyTypeObject *graph_type = added_type(found, &block_graph_spec, "BlockGraph");
   instruction_values_type = added_type(found, &instruction_values_spec, "InstructionValues");
+  block_values_type = added_type(found, &block_values_spec, "BlockValues");
   machine_block_type = added_type(found, &machine_block_spec, "MachineBlock");
   operands_type = added_type(found, &operands_spec, "Operands");
   dependence_graph_type = added_type(found, &dependence_graph_spec, "DependenceGraph");
   readers_type = added_type(found, &readers_spec, "Readers");
-  if (is_ready() && machine_block_type != NULL && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && instruction_values_type != NULL)
+  PyTypeObject *value_readers_type = added_type(found, &value_readers_spec, "ValueReaders");
+  if (is_ready() && machine_block_type != NULL && operands_type != NULL && dependence_graph_type != NULL && no_registers != NULL && block_summary_type != NULL && block_values_type != NULL && instruction_values_type != NULL)
     without_values = new_values(NO_ITEMS, NO_ITEMS, NO_ITEMS, ABSENT, ABSENT, ABSENT);
-  if (without_values == NULL || graph_type == NULL || readers_type == NULL) Py_CLEAR(found);
+  if (without_values == NULL || graph_type == NULL || readers_type == NULL || value_readers_type == NULL) Py_CLEAR(found);
   Py_XDECREF((PyObject *)graph_type);
+  Py_XDECREF((PyObject *)value_readers_type);
   return found;
 }

@@ -67,4 +67,17 @@ static void *zeroed(Py_ssize_t size, size_t each) {
   return found;
 }
 
+/* Marks the numbers in a set or list; false with an exception. */
+static int mark_all(PyObject *numbers, char *marks, Py_ssize_t size) {
+  PyObject *all = PyObject_GetIter(numbers), *number;
+  while (all != NULL && (number = PyIter_Next(all)) != NULL) {
+    Py_ssize_t index = index_in(number, size);
+    Py_DECREF(number);
+    if (index < 0) break;
+    marks[index] = 1;
+  }
+  Py_XDECREF(all);
+  return !PyErr_Occurred();
+}
+
 #endif

@@ -95,44 +95,12 @@ static PyObject *number_instruction(
   return new_values(read, kept, written, guard, carry_in, carry_out);
 }
 
-static PyObject *number_values(PyObject *Py_UNUSED(module), PyObject *arguments) {
-  PyObject *lists[5], *current;
-  Py_ssize_t first, end, value, carry = ABSENT;
-  if (!PyArg_ParseTuple(arguments, "OOOOOnnO!n", &lists[0], &lists[1], &lists[2], &lists[3], &lists[4], &first, &end,
-                        &PyList_Type, &current, &value))
-    return NULL;
-  if (!are_lists_with(lists, 5, first, end)) return NULL;
-  Py_ssize_t count = PyList_Size(current);
-  PyObject *found = PyList_New(end - first);
-  for (Py_ssize_t number = first; found != NULL && number < end; number++) {
-    PyObject *values = number_instruction(lists, number, current, count, &value, &carry);
-    if (values == NULL) Py_CLEAR(found);
-    else PyList_SetItem(found, number - first, values);
-  }
-  return found == NULL ? NULL : Py_BuildValue("Nn", found, value);
-}
-
 /* The values of one instruction in a list; NULL with an exception if it is something else. */
 static InstructionValues *values_at(PyObject *list, Py_ssize_t number) {
   PyObject *found = PyList_GetItem(list, number);
   if (found != NULL && Py_TYPE(found) == instruction_values_type) return (InstructionValues *)found;
   if (found != NULL) PyErr_SetString(PyExc_TypeError, "the values of an instruction are needed");
   return NULL;
-}
-
-static PyObject *defining_instructions(PyObject *Py_UNUSED(module), PyObject *of_all) {
-  Py_ssize_t size = PyList_Size(of_all);
-  PyObject *found = size < 0 ? NULL : PyList_New(0);
-  for (Py_ssize_t number = 0; found != NULL && number < size; number++) {
-    InstructionValues *one = values_at(of_all, number);
-    Py_ssize_t count = one == NULL ? -1 : PyTuple_Size(one->defs) + (one->carry_out >= 0);
-    PyObject *index = one == NULL ? NULL : PyLong_FromSsize_t(number);
-    if (index == NULL) Py_CLEAR(found);
-    for (; found != NULL && count > 0; count--)
-      if (PyList_Append(found, index) < 0) Py_CLEAR(found);
-    Py_XDECREF(index);
-  }
-  return found;
 }
 
 /* -- levels --------------------------------------------------------------------------------------------- */
@@ -184,12 +152,16 @@ static int raise_results(PyObject *results, const Worst *worst, unsigned char *l
   return 1;
 }
 
-static PyObject *evaluate_levels(PyObject *Py_UNUSED(module), PyObject *arguments) {
-  PyObject *of_all, *shapes, *plain_levels, *escaped, *levels, *causes;
-  Py_ssize_t number, end;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!O!O!nn", &of_all, &shapes, &PyDict_Type, &plain_levels, &PySet_Type,
-                        &escaped, &PyByteArray_Type, &levels, &PyList_Type, &causes, &number, &end))
+static PyObject *evaluate_levels(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t given_count) {
+  if (given_count != 8 || !PyDict_Check(given[2]) || !PySet_Check(given[3]) || !PyByteArray_Check(given[4]) ||
+      !PyList_Check(given[5])) {
+    PyErr_SetString(PyExc_TypeError, "invalid arguments for evaluate_levels()");
     return NULL;
+  }
+  PyObject *of_all = given[0], *shapes = given[1], *plain_levels = given[2], *escaped = given[3];
+  PyObject *levels = given[4], *causes = given[5];
+  Py_ssize_t number = PyLong_AsSsize_t(given[6]), end = PyLong_AsSsize_t(given[7]);
+  if (PyErr_Occurred()) return NULL;
   if (!are_lists_with(&of_all, 1, number, end)) return NULL;
   unsigned char *bytes = (unsigned char *)PyByteArray_AsString(levels);
   Py_ssize_t count = PyByteArray_Size(levels);

@@ -64,14 +64,13 @@ class Rules(NamedTuple):
 
     def awake(self, module: Module) -> list[Rule]:
         """The rules of them that may find something in a module. The others are not imported."""
-        from ptx_lsp.model.module_wakes import Occurring, Words
+        from ptx_lsp.model._core import words_in
+        from ptx_lsp.model.module_wakes import Occurring
 
-        words = Words(module.document.source.data)
-        entries = [
-            one
-            for one in rule_index()
-            if one.name in self.names and not one.on_block and words.wake(one.words)
-        ]
+        entries = [one for one in rule_index() if one.name in self.names and not one.on_block]
+        wanted = {word for one in entries for word in one.words}
+        words = words_in(module.document.source.data, list(wanted))
+        entries = [one for one in entries if not one.words or not words.isdisjoint(one.words)]
         if any(one.wake for one in entries):
             try:
                 occurring = Occurring(module)

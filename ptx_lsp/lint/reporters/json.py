@@ -68,14 +68,16 @@ def _on_lines(value: Value, line: str, step: str) -> str:
     """JSON in which each entry has a line, as by `json.dumps`, which takes three times as long. `line` begins
     the line of the closing bracket.
     """
+    if isinstance(value, str):
+        return _text(value)
     inner = line + step
     if isinstance(value, dict):
         entries = [f"{inner}{_text(key)}: {_on_lines(one, inner, step)}" for key, one in value.items()]
         return f"{{{','.join(entries)}{line}}}" if entries else "{}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         entries = [inner + _on_lines(one, inner, step) for one in value]
         return f"[{','.join(entries)}{line}]" if entries else "[]"
-    return _text(value) if isinstance(value, str) else _compact(value)
+    return _compact(value)
 
 
 def _compact(value: Value) -> str:

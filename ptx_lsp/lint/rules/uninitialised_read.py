@@ -106,8 +106,8 @@ def _writers(flow: FunctionInstructions, registers: set[int]) -> dict[int, list[
     """The instructions that write each of these registers, in order."""
     found: dict[int, list[int]] = {}
     for number, defs in enumerate(flow.defs):
-        for register in dict.fromkeys(defs):
-            if register in registers:
+        if not registers.isdisjoint(defs):
+            for register in registers.intersection(defs):
                 found.setdefault(register, []).append(number)
     return found
 

@@ -3,6 +3,7 @@
 #include "accesses.h"
 #include "declarations.h"
 #include "shapes.h"
+#include "text_words.h"
 #include "users.h"
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
@@ -21,6 +22,7 @@ static PyMethodDef methods[] = {
     {"element_type", core_element_type, METH_O, NULL},
     {"vector_length", core_vector_length, METH_O, NULL},
     {"variable_features", FAST(core_variable_features), METH_FASTCALL, NULL},
+    {"words_in", FAST(core_words_in), METH_FASTCALL, NULL},
     {"add_users", FAST(core_add_users), METH_FASTCALL, NULL},
     {"register_number", FAST(core_register_number), METH_FASTCALL, NULL},
     {"register_accesses", FAST(core_register_accesses), METH_FASTCALL, NULL},
