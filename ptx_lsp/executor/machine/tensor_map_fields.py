@@ -100,7 +100,7 @@ class Fields(TypedDict):
 
 
 def decoded(raw: Bytes) -> Fields | None:
-    """The fields of 128 bytes; None if these are no tensor map."""
+    """The fields of 128 bytes; None if they are not a tensor map."""
     data = np.frombuffer(raw.tobytes(), FIELDS)[0]
     if bytes(data["letters"]) != LETTERS:
         return None

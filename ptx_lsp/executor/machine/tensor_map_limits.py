@@ -1,4 +1,4 @@
-"""What the manual and the driver API (`cuTensorMapEncode...`) allow of a tensor map."""
+"""The limits of tensor maps by the manual and the driver API (`cuTensorMapEncode...`)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 
 
 def map_problem(map: Fields) -> str:
-    """Why no tensor map has such fields; "" if one may."""
+    """The reason that no tensor map has such fields; "" if one may."""
     return next(_problems(map), "")
 
 
@@ -130,7 +130,9 @@ def _layout_problems(map: Fields, rank: int) -> Iterator[str]:
 
 
 def _padding_problems(map: Fields) -> Iterator[str]:
-    """Of elements of 4 or 6 bits with padding. What sm_103a and sm_107a allow in stores is allowed here."""
+    """The problems of elements of 4 or 6 bits with padding. What sm_103a and sm_107a allow in stores is
+    allowed here.
+    """
     name, swizzle = ELEMENTS[map["elemtype"]], SWIZZLES[map["swizzle_mode"]]
     least, alignment = (64, 16) if name == ".b6x16_p32" else (128, 32)
     if map["interleave_layout"]:
