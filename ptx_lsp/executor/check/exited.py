@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings, thread_at
 from ptx_lsp.executor.check.variables import Variables
 from ptx_lsp.executor.machine.control import Step
@@ -27,7 +28,7 @@ class ExitedBlocks(Observer):
         if access.space != ".shared" or wave.launch.cluster_blocks == 1 or wave.live is None:
             return
         owners = access.offsets // wave.shared.shape[1]
-        is_gone = ~wave.live.any(axis=1)
+        is_gone: Bools = np.asarray(~wave.live.any(axis=1), np.bool_)
         wrong = np.flatnonzero(is_gone[owners] & (owners != access.lanes // wave.shape[1]))
         if not wrong.size:
             return
