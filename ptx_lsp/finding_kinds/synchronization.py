@@ -179,6 +179,29 @@ barrier.cluster.wait.aligned;
         "race",
     ),
     FindingKind(
+        "exited-block",
+        "A use of the shared memory of another block of the cluster after that block has exited. Whether it"
+        " has depends on the order of threads (`--seeds`).",
+        """
+st.shared.u32 [%r2], %r1;
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+ld.shared::cluster.u32 %r4, [%r3]; // the other block does not wait for this
+""",
+        """
+st.shared.u32 [%r2], %r1;
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+ld.shared::cluster.u32 %r4, [%r3];
+barrier.cluster.arrive.aligned;
+barrier.cluster.wait.aligned;
+""",
+        "race",
+        setting="In a cluster of two blocks of 64 threads: `%r1` is `%tid.x`, `%r2` the address of element"
+        " `%r1` of `tile`, an array of 64 words in shared memory, `%r3` that of the same element of the other"
+        " block.",
+    ),
+    FindingKind(
         "mbarrier",
         "An mbarrier that has not been initialised, or whose count or number of arrivals is beyond its"
         " limits. It stops the kernel.",

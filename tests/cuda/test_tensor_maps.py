@@ -12,7 +12,7 @@ from ptx_lsp.cuda.api.tensor_maps import encode_im2col_wide, encode_tiled
 from ptx_lsp.cuda.driver import Driver
 from ptx_lsp.cuda.driver_function import Int, Pointer, Size, UInt
 from ptx_lsp.cuda.results import DriverError, Result
-from ptx_lsp.executor.machine.tensor_map import FIELDS, SIZE
+from ptx_lsp.executor.machine.tensor_map_fields import FIELDS, SIZE
 
 _NOBODY = cast("Driver", None)
 """The functions do not look at the driver."""
@@ -39,12 +39,12 @@ class Arrays:
         return Pointer(self.result.ctypes.data)
 
 
-def wide(mode: int, *, swizzle: int = 3, interleave: int = 0) -> np.void:
+def wide(mode: int, *, swizzle: int = 3, interleave: int = 0, corner: int = -1, pixels: int = 16) -> np.void:
     """The fields of a map for images of 64 channels, 9 pixels and 4 rows."""
     c = Arrays(sizes=[64, 9, 4, 2], strides=[128, 1152, 4608], steps=[1, 2, 1, 1])
     encode_im2col_wide(
-        _NOBODY, c.place, Int(_FLOAT16), UInt(4), Size(0x1000), c.sizes, c.strides, Int(-1), Int(-2),
-        UInt(64), UInt(16), c.steps, Int(interleave), Int(mode), Int(swizzle), Int(0), Int(0),
+        _NOBODY, c.place, Int(_FLOAT16), UInt(4), Size(0x1000), c.sizes, c.strides, Int(corner), Int(-2),
+        UInt(64), UInt(pixels), c.steps, Int(interleave), Int(mode), Int(swizzle), Int(0), Int(0),
     )
     return c.result.view(FIELDS)[0]
 
@@ -54,7 +54,7 @@ def test_columns_along_the_width(mode: int) -> None:
     found = wide(mode)
     assert int(found["load_mode"]) == 2 + mode
     assert [int(found["lower"][0]), int(found["upper"][0])] == [-1, -2]
-    assert [int(found["channels"]), int(found["pixels"])] == [64, 16]
+    assert [int(found["channels"]), int(found["pixels"])] == [64, 0 if mode else 16]
     assert found["element_stride"].tolist() == [1, 2, 1, 1, 0]
     assert (int(found["swizzle_mode"]), int(found["elemtype"])) == (3, 6)
 
@@ -66,6 +66,28 @@ def test_columns_that_the_driver_refuses(mode: int, swizzle: int, interleave: in
     with pytest.raises(DriverError) as caught:
         wide(mode, swizzle=swizzle, interleave=interleave)
     assert caught.value.result is Result.INVALID_VALUE
+
+
+@pytest.mark.parametrize(("corner", "pixels"), [(40_000, 16), (-40_000, 16), (0, 0), (0, 70_000)])
+def test_numbers_that_have_no_room(corner: int, pixels: int) -> None:
+    with pytest.raises(DriverError) as caught:
+        wide(0, corner=corner, pixels=pixels)
+    assert caught.value.result is Result.INVALID_VALUE
+
+
+@pytest.mark.parametrize(("sizes", "strides", "steps"), [
+    ([64, 0], [128], [1, 1]), ([64, 1 << 33], [128], [1, 1]), ([64, 4], [136], [1, 1]),
+    ([64, 4], [1 << 40], [1, 1]), ([64, 4], [128], [1, 0]), ([64, 4], [128], [1, 9]),
+])
+def test_sizes_strides_and_steps_that_the_driver_refuses(
+    sizes: list[int], strides: list[int], steps: list[int]
+) -> None:
+    c = Arrays(sizes=sizes, strides=strides, box=[64, 2], steps=steps)
+    with pytest.raises(DriverError):
+        encode_tiled(
+            _NOBODY, c.place, Int(_FLOAT16), UInt(2), Size(0x1000), c.sizes, c.strides, c.box, c.steps,
+            Int(0), Int(0), Int(0), Int(0),
+        )
 
 
 def test_padded_elements_have_boxes_of_128() -> None:

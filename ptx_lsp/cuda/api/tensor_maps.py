@@ -8,9 +8,8 @@ from ptx_lsp.cuda.driver import Driver
 from ptx_lsp.cuda.driver_function import Int, Pointer, Size, UInt, driver_function
 from ptx_lsp.cuda.host_memory import host_bytes, read_ints, read_words
 from ptx_lsp.cuda.results import DriverError, Result
-from ptx_lsp.executor.machine.tensor_map import FIELDS, LETTERS, SIZE, SLICES, map_problem
-
-_Fields = np.ndarray[tuple[int], np.dtype[np.void]]
+from ptx_lsp.executor.machine.tensor_map_fields import FIELDS, SIZE, Fields, encoded
+from ptx_lsp.executor.machine.tensor_map_limits import map_problem
 
 _ELEMENTS = 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 11, 12, 13, 14, 15
 """By the number of `CUtensorMapDataType` the number for `tensormap.replace`."""
@@ -27,9 +26,9 @@ def encode_tiled(
     box: Pointer, steps: Pointer, interleave: Int, swizzle: Int, promotion: Int, fill: Int,
 ) -> None:
     del driver, promotion
-    data = _encoded(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
-    data["box_dim"][0, :rank] = read_ints(box, rank)
-    _write(result, data)
+    fields = _fields(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
+    fields["box_dim"] = read_ints(box, rank)
+    _write(result, fields)
 
 
 @driver_function("cuTensorMapEncodeIm2col")
@@ -39,12 +38,11 @@ def encode_im2col(
     swizzle: Int, promotion: Int, fill: Int,
 ) -> None:
     del driver, promotion
-    data = _encoded(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
-    corners = rank - 2
-    data["load_mode"], data["channels"], data["pixels"] = 1, channels, pixels
-    data["lower"][0, :corners] = np.array(read_ints(lower, corners), np.uint32).view(np.int32)
-    data["upper"][0, :corners] = np.array(read_ints(upper, corners), np.uint32).view(np.int32)
-    _write(result, data)
+    fields = _fields(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
+    fields["load_mode"], fields["channels"], fields["pixels"] = 1, channels, pixels
+    corners = max(0, rank - 2)
+    fields["lower"], fields["upper"] = _signed(read_ints(lower, corners)), _signed(read_ints(upper, corners))
+    _write(result, fields)
 
 
 @driver_function("cuTensorMapEncodeIm2colWide")
@@ -56,10 +54,10 @@ def encode_im2col_wide(
     del driver, promotion
     if mode not in (0, 1) or swizzle not in _WIDE_SWIZZLES:
         raise DriverError(Result.INVALID_VALUE)
-    data = _encoded(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
-    data["load_mode"], data["channels"], data["pixels"] = 2 + mode, channels, pixels
-    data["lower"][0, 0], data["upper"][0, 0] = lower, upper
-    _write(result, data)
+    fields = _fields(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
+    fields["load_mode"], fields["channels"], fields["pixels"] = 2 + mode, channels, 0 if mode else pixels
+    fields["lower"], fields["upper"] = [lower], [upper]
+    _write(result, fields)
 
 
 @driver_function("cuTensorMapReplaceAddress")
@@ -68,27 +66,42 @@ def replace_address(driver: Driver, tensor_map: Pointer, address: Size) -> None:
     host_bytes(tensor_map, SIZE).view(FIELDS)["global_address"] = address
 
 
-def _encoded(
+def _fields(
     kind: int, rank: int, address: int, sizes: int, strides: int, steps: int, interleave: int, swizzle: int,
     fill: int,
-) -> _Fields:
+) -> Fields:
+    """Those that all tensor maps have; of a tiled one without a box."""
     if (
         not 1 <= rank <= _MOST_DIMENSIONS or not 0 <= kind < len(_ELEMENTS)
-        or not 0 <= swizzle < len(_SWIZZLES) or not 0 <= interleave < len(SLICES)
+        or not 0 <= swizzle < len(_SWIZZLES)
     ):
         raise DriverError(Result.INVALID_VALUE)
-    data = np.zeros(1, FIELDS)
-    data["global_address"] = address
-    data["global_dim"][0, :rank] = read_words(sizes, rank)
-    data["global_stride"][0, : rank - 1] = read_words(strides, rank - 1)
-    data["element_stride"][0, :rank] = read_ints(steps, rank)
-    data["elemtype"], data["rank"], data["interleave_layout"] = _ELEMENTS[kind], rank - 1, interleave
-    data["swizzle_mode"], data["swizzle_atomicity"] = _SWIZZLES[swizzle]
-    data["fill_mode"], data["letters"] = fill, LETTERS
-    return data
+    mode, atomicity = _SWIZZLES[swizzle]
+    return {
+        "global_address": address,
+        "global_stride": read_words(strides, rank - 1),
+        "global_dim": read_words(sizes, rank),
+        "box_dim": [],
+        "element_stride": read_ints(steps, rank),
+        "elemtype": _ELEMENTS[kind],
+        "rank": rank - 1,
+        "interleave_layout": interleave,
+        "swizzle_mode": mode,
+        "swizzle_atomicity": atomicity,
+        "fill_mode": fill,
+        "load_mode": 0,
+        "lower": [],
+        "upper": [],
+        "channels": 0,
+        "pixels": 0,
+    }
 
 
-def _write(result: int, data: _Fields) -> None:
-    if map_problem(data[0]):
+def _signed(numbers: list[int]) -> list[int]:
+    return np.array(numbers, np.uint32).view(np.int32).tolist()
+
+
+def _write(result: int, fields: Fields) -> None:
+    if not all(1 <= size < 1 << 32 for size in fields["global_dim"]) or map_problem(fields):
         raise DriverError(Result.INVALID_VALUE)
-    host_bytes(result, SIZE)[:] = data.view(np.uint8)
+    host_bytes(result, SIZE)[:] = encoded(fields)

@@ -81,15 +81,26 @@ class Wait(Mbarrier):
     report: int | None = None
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        row = threads(wave, mask)
+        row, found = threads(wave, mask), pending(wave)
         with naming_threads(row):
-            pending(wave).wait_barriers(np.unique(self.places(row)))
+            at = self.places(row)
+            if found.is_impatient or wave.gives_up():
+                found.is_impatient = False
+                at = at[self._is_complete(row, at)]
+            found.wait_barriers(np.unique(at))
         super().run(wave, mask)
         if self.failed is not None:
             phases = _phases(dict(zip(self._names, row.compute(self._values), strict=True)))
             row.write(self.failed, pending(wave).barriers.has_failed(self.places(row), phases))
         if self.report is not None:  # a report of copies says no more than that
             row.write(self.report, np.zeros(row.count, np.uint8))
+
+    def _is_complete(self, row: Threads, at: Indices) -> Bools:
+        """For each thread, whether the phase is complete now."""
+        operands = dict(zip(self._names, row.compute(self._values), strict=True))
+        done = self._effect(pending(row.wave).barriers, row, at, operands)
+        assert done is not None
+        return np.asarray(done, np.bool_)
 
     def looked_at(self, wave: Wave) -> str:
         """The mbarrier that threads last polled without success."""
@@ -109,10 +120,8 @@ class TryWait(Wait):
         current.step = step
         with naming_threads(row):
             pending(wave).wait_barriers(np.unique(at))
-            operands = dict(zip(self._names, row.compute(self._values), strict=True))
-            done = self._effect(pending(wave).barriers, row, at, operands)
-        assert done is not None
-        return None if done.all() else row.subset(~np.asarray(done, np.bool_)).mask
+            done = self._is_complete(row, at)
+        return None if done.all() else row.subset(~done).mask
 
     def missing(self, wave: Wave, mask: Bools) -> str:
         """The condition that the first of these lanes waits for."""

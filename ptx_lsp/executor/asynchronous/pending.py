@@ -174,6 +174,8 @@ class Pending(WaveState):
         self.bulk = Queue(wave)
         self.on_mbarriers = Queue(wave)
         self._others: list[Others] = []
+        self.is_impatient = False
+        """Whether the next test of an mbarrier leaves operations under way that it could wait for."""
 
     def add(self, others: Others) -> None:
         """Tracks these operations, too."""

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ptx_lsp.executor.arithmetic.program import Array, Bools
+from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.asynchronous.columns import Axis, halo_turns, walked
 from ptx_lsp.executor.instructions.threads import Indices
 from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes
-from ptx_lsp.executor.machine.tensor_map import (
+from ptx_lsp.executor.machine.tensor_map_fields import (
     ELEMENTS,
-    FIELDS,
-    LETTERS,
     LOAD_MODES,
     PADDED,
     SLICES,
-    map_problem,
+    Fields,
+    decoded,
 )
+from ptx_lsp.executor.machine.tensor_map_limits import map_problem
 
 _SIZES = (1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4, 8, 8, 4)
 """The bytes of an element by the number of its type; of packed ones a part of the bytes copied as one."""
@@ -28,6 +29,10 @@ _PACKED = 16
 """How many elements of 4 or 6 bits are copied as one."""
 _PACKED_BYTES = {".b4x16": (8, 8), ".b4x16_p64": (8, 16), ".b6x16_p32": (12, 16)}
 """Their bytes in global and in shared memory."""
+_OFFSETS = {3: 1 << 16, 4: 1 << 8, 5: 1 << 5}
+"""By the rank of the tensor, what the offsets of `.im2col` are less than."""
+_MOST_BYTES = 1 << 20
+"""More than the shared memory of any block."""
 _NAN = {2: 0x7FFF, 4: 0x7FFFFFFF, 8: (1 << 63) - 1}
 _FLOATS = (".f16", ".f32", ".f32.ftz", ".f64", ".bf16", ".tf32", ".tf32.ftz")
 
@@ -51,33 +56,31 @@ class Description:
         """`given` has the operands that replace fields. Raises ExecutionError for 128 bytes that are not a
         tensor map, or for one that the manual does not allow.
         """
-        data = np.frombuffer(raw.tobytes(), FIELDS).copy()[0]
-        if bytes(data["letters"]) != LETTERS:
+        map = decoded(raw)
+        if map is None:
             raise ExecutionError("the address does not hold a tensor map", "out-of-bounds")
-        _override(data, given or {})
-        problem = map_problem(data)
+        _override(map, given or {})
+        problem = map_problem(map)
         if problem:
             raise _misused(f"invalid tensor map: {problem}")
-        self.address = int(data["global_address"])
-        self.rank = int(data["rank"]) + 1
-        self.mode = LOAD_MODES[int(data["load_mode"])]
-        number = int(data["elemtype"])
-        self.type = ELEMENTS[number]
-        self.size = _SIZES[number]
-        self.slice_bytes = SLICES[int(data["interleave_layout"])]
+        self.address = map["global_address"]
+        self.rank = map["rank"] + 1
+        self.mode = LOAD_MODES[map["load_mode"]]
+        self.type = ELEMENTS[map["elemtype"]]
+        self.size = _SIZES[map["elemtype"]]
+        self.slice_bytes = SLICES[map["interleave_layout"]]
         if self.slice_bytes:
             self.unit, self.shared_unit = self.slice_bytes, self.slice_bytes
         else:
             self.unit, self.shared_unit = _PACKED_BYTES.get(self.type, (self.size, self.size))
-        self.sizes = _integers(data["global_dim"])[: self.rank]
-        self.strides = [self.unit, *_integers(data["global_stride"])][: self.rank]
-        self.box = _integers(data["box_dim"])[: self.rank]
-        self.steps = _integers(data["element_stride"])[: self.rank]
-        self.swizzle = int(data["swizzle_mode"])
-        self.atomicity = int(data["swizzle_atomicity"])
-        self.fills_nan = bool(data["fill_mode"])
-        self.lower, self.upper = _integers(data["lower"]), _integers(data["upper"])
-        self.channels, self.pixels = int(data["channels"]), int(data["pixels"])
+        self.sizes = map["global_dim"][: self.rank]
+        self.strides = [self.unit, *map["global_stride"]][: self.rank]
+        self.box = map["box_dim"][: self.rank]
+        self.steps = map["element_stride"][: self.rank]
+        self.swizzle, self.atomicity = map["swizzle_mode"], map["swizzle_atomicity"]
+        self.fills_nan = bool(map["fill_mode"])
+        self.lower, self.upper = map["lower"], map["upper"]
+        self.channels, self.pixels = map["channels"], map["pixels"]
         if self.slice_bytes:
             self.box[-2] = self.channels = 1
             if self.slice_bytes == 16 and self.swizzle:
@@ -92,12 +95,18 @@ class Description:
         if self.fills_nan and self.type not in _FLOATS:
             raise ExecutionError("a tensor of integers cannot be filled with NaN", "unsupported")
 
-    def check_direction(self, first: int, *, loads: bool) -> None:
-        """Raises ExecutionError for padded elements that are not copied in this direction, or whose first
-        coordinate is not the beginning of so many.
-        """
-        if self.type not in PADDED:
-            return
+    def check_direction(self, coordinates: Sequence[int], *, loads: bool) -> None:
+        """Raises ExecutionError for what is not copied in this direction, or not from these coordinates."""
+        if not loads:
+            least = min(coordinates)
+            if least < 0:
+                raise _misused(f"the coordinates of stores must not be negative, but one is {least}")
+            if (self.swizzle, self.atomicity) == (3, 2):
+                raise _misused("swizzling with 8-byte flips is for loads only")
+        if self.type in PADDED:
+            self._check_padded(coordinates[0], loads=loads)
+
+    def _check_padded(self, first: int, *, loads: bool) -> None:
         if not loads and self.type == ".b4x16_p64":
             raise _misused("elements of type `.b4x16_p64` can only be loaded; stores have `.b4x16`")
         least = 128 if loads else 64
@@ -119,6 +128,8 @@ class Description:
             start + np.arange(0, size, step)
             for start, size, step in zip(coordinates, self.box, self.steps, strict=True)
         ]
+        if math.prod(axis.size for axis in axes) * self.shared_unit > _MOST_BYTES:
+            raise ExecutionError("the box does not fit in shared memory", "out-of-bounds")
         return self._box(np.meshgrid(*axes[::-1], indexing="ij")[::-1])
 
     def rows(self, column: int, rows: Sequence[int]) -> Box:
@@ -134,6 +145,11 @@ class Description:
         first = 0 if self.slice_bytes else 1
         spatial = range(first, first + self.rank - 2)
         moved = [*offsets, *[0] * (self.rank - 2 - len(offsets))]
+        most = _OFFSETS[self.rank]
+        if max(moved) >= most:
+            raise _misused(
+                f"offsets of `.im2col` in {self.rank} dimensions must be less than {most}, not {max(moved)}"
+            )
         found, images = walked(
             np.arange(self.pixels), [self._axis(at, at - first, coordinates) for at in spatial]
         )
@@ -153,10 +169,8 @@ class Description:
         (width,), images = walked(turns, [self._axis(1, 0, coordinates, offset, is_wide=True)])
         return self._pixels(coordinates, [width, *coordinates[2:-1], coordinates[-1] + images])
 
-    def check_stored(self, coordinates: Sequence[int]) -> None:
-        """Raises ExecutionError for columns to store that are not all in the tensor."""
-        if any(one < 0 for one in coordinates):
-            raise _misused("the coordinates of columns to store must not be negative")
+    def check_stored(self) -> None:
+        """Raises ExecutionError for columns to store whose bounding box is not all in the tensor."""
         if any(one < 0 for one in self.lower) or any(one > 0 for one in self.upper):
             raise _misused(
                 "the bounding box of columns to store must lie in the tensor: lower corners must not be"
@@ -234,11 +248,15 @@ class Description:
     def _box(self, index: Sequence[Indices]) -> Box:
         """The bytes of units; `index` has the places of all of them in each dimension."""
         inside = np.ones(index[0].shape, np.bool_)
-        places = np.zeros(index[0].shape, np.int64)
-        for one, size, stride in zip(index, self.sizes, self.strides, strict=True):
+        for one, size in zip(index, self.sizes, strict=True):
             inside &= (one >= 0) & (one < size)
+        index = [np.where(inside, one, 0) for one in index]
+        if sum(int(one.max()) * stride for one, stride in zip(index, self.strides, strict=True)) >> 62:
+            raise ExecutionError("the tensor is larger than global memory", "out-of-bounds")
+        places = np.zeros(inside.shape, np.int64)
+        for one, stride in zip(index, self.strides, strict=True):
             places += one * stride
-        places = np.where(inside, places, 0).reshape(-1, 1) + np.arange(self.unit)
+        places = places.reshape(-1, 1) + np.arange(self.unit)
         valid = np.repeat(inside.reshape(-1), self.unit)
         value = _NAN[self.size] if self.fills_nan else 0
         fill = np.frombuffer(value.to_bytes(self.size, "little"), np.uint8)
@@ -260,20 +278,17 @@ def flushed(values: Bytes, type: str) -> Bytes:
     return np.where(small, bits & np.uint32(0x80000000), bits).astype(np.uint32).view(np.uint8)
 
 
-def _override(data: np.void, given: Mapping[str, Sequence[int]]) -> None:
+def _override(map: Fields, given: Mapping[str, Sequence[int]]) -> None:
     """Replaces the address, the sizes and the strides where operands give others."""
     if "newAddress" in given:
-        data["global_address"] = given["newAddress"][0] & (1 << 64) - 1
+        map["global_address"] = given["newAddress"][0] & (1 << 64) - 1
     for at, size in enumerate(given.get("newSizes", ())):
-        data["global_dim"][at] = size & 0xFF
+        map["global_dim"][at] = size & 0xFF
     for at, lower in enumerate(given.get("newLowerStrides", ())):
         upper = given["newUpperStrides"][0] >> 4 * at & 15
-        data["global_stride"][at] = (lower & 0xFFFFFFFF) + (upper << 32) << 4
+        map["global_stride"][at] = (lower & 0xFFFFFFFF) + (upper << 32) << 4
 
 
 def _misused(message: str) -> ExecutionError:
     return ExecutionError(message, "tensor-map")
 
-
-def _integers(values: Array) -> list[int]:
-    return [int(one) for one in values.tolist()]

@@ -28,7 +28,7 @@ from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes, Space
 from ptx_lsp.executor.machine.observer import MemoryEvent, Use
 from ptx_lsp.executor.machine.operands import Operands
-from ptx_lsp.executor.machine.tensor_map import FIELDS, LETTERS, SIZE
+from ptx_lsp.executor.machine.tensor_map_fields import FIELDS, LETTERS, SIZE
 from ptx_lsp.executor.machine.wave import Wave
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.schema.selector import Choices
@@ -104,7 +104,9 @@ class TensorCopy:
     def _box(self, described: Description, given: dict[str, list[int]], *, loads: bool) -> Box:
         mode = self._choices["load_mode"]
         coordinates = [_signed(one) for one in given["tensorCoords"]]
-        described.check_direction(coordinates[0], loads=loads)
+        # On sm_107a the rows of a scatter may be negative, which leaves them out.
+        starts = coordinates[:1] if mode == ".tile::scatter4" else coordinates
+        described.check_direction(starts, loads=loads)
         match mode:
             case "" | ".tile":
                 return described.tile(coordinates)
@@ -116,10 +118,10 @@ class TensorCopy:
                 halo, offset = (one & 0xFFFF for one in given["im2colInfo"])
                 return described.wide_columns(coordinates, mode, halo, offset)
             case ".im2col_no_offs":
-                described.check_stored(coordinates)
+                described.check_stored()
                 return described.columns(coordinates, [])
             case _:
-                described.check_stored(coordinates)
+                described.check_stored()
                 return described.wide_columns(coordinates, ".im2col::w")
 
     def _piece(

@@ -10,6 +10,7 @@ from ptx_lsp.executor.check.callees import Callees
 from ptx_lsp.executor.check.cluster import EarlyArrivals
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
+from ptx_lsp.executor.check.exited import ExitedBlocks
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.heap import HeapUse
 from ptx_lsp.executor.check.members import Members
@@ -59,6 +60,7 @@ class Checker(Observers):
             BarrierMismatch(self._findings),
             Members(self._findings, rounds),
             EarlyArrivals(self._findings),
+            ExitedBlocks(self._findings, variables),
             Returns(self._findings),
             Callees(self._findings),
             Waits(self._findings),

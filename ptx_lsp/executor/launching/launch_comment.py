@@ -17,7 +17,7 @@ import re
 from dataclasses import dataclass
 
 from ptx_lsp.executor.launching.specs import TYPES, is_object
-from ptx_lsp.executor.machine.tensor_map import SIZE
+from ptx_lsp.executor.machine.tensor_map_fields import SIZE
 from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES, MAX_THREADS_PER_BLOCK
 from ptx_lsp.model.calls.dynamic_shared import uses_dynamic_shared
 from ptx_lsp.model.directives.performance_directives import effective_directives

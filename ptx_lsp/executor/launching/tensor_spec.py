@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ptx_lsp.executor.machine.errors import ExecutionError
-from ptx_lsp.executor.machine.tensor_map import (
+from ptx_lsp.executor.machine.tensor_map import TensorMap, tensor_map
+from ptx_lsp.executor.machine.tensor_map_fields import (
     ATOMICITIES,
     FILLS,
     INTERLEAVES,
     SWIZZLES,
     WIDES,
-    TensorMap,
-    tensor_map,
 )
 
 _KEYS = (

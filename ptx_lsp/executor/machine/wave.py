@@ -19,6 +19,7 @@ from ptx_lsp.executor.machine.memory import Addresses, Bytes
 from ptx_lsp.executor.machine.register_file import RegisterLayout
 
 _AT_ONCE = 0.25
+_GIVES_UP = 0.25
 
 
 class WaveState:
@@ -83,6 +84,8 @@ class Wave:
         """See `WaveState`."""
         self.hastens: Random | None = None
         """Chooses the asynchronous operations that take place before they must; None: none does."""
+        self.impatient: Random | None = None
+        """Chooses the tests of mbarriers that fail before they must; None: none does."""
         self.cancel: Callable[[], int | None] | None = None
         """Cancels a cluster that has not started: the number of its first block, None if all have started.
         The function is None if the wave is the whole launch.
@@ -107,6 +110,10 @@ class Wave:
     def eager(self) -> bool:
         """Whether the asynchronous operation that begins now takes place at once."""
         return self.hastens is not None and self.hastens.random() < _AT_ONCE
+
+    def gives_up(self) -> bool:
+        """Whether a test of an mbarrier fails, if the phase is not complete now."""
+        return self.impatient is not None and self.impatient.random() < _GIVES_UP
 
     def write(self, number: int, value: Array, mask: Bools | None) -> None:
         """Gives a register the value, in the lanes of `mask`."""

@@ -152,7 +152,8 @@ class Machine:
             return
         wave = Wave(self._shape, self._frame, blocks)
         fill_special_registers(wave, self._frame)
-        wave.hastens, wave.cancel = self._schedule.hastens, self._starts.cancel
+        wave.hastens, wave.impatient = self._schedule.hastens, self._schedule.impatient
+        wave.cancel = self._starts.cancel
         kind = Scheduler if self._director is None else SteppedScheduler
         following = kind(
             self._blocks, wave, self._memory, self._budget, self._schedule, self._observer, self._native

@@ -259,6 +259,9 @@ class Scheduler(ConvergenceGroups):
         action = steps[0].action if steps else None
         waiting = None
         if isinstance(action, TryWait):
+            if self.wave.gives_up():
+                Pending.of(self.wave).is_impatient = True
+                return mask, True
             waiting = self._untimely(steps[0], action, mask)
         elif isinstance(action, Collective):
             here, some = steps[0].taken(self.wave, mask)

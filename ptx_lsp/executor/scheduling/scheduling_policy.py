@@ -34,6 +34,11 @@ class Schedule:
             self.hastens = self._random if self._random.random() < 0.75 else None
 
     @property
+    def impatient(self) -> random.Random | None:
+        """See `Wave.impatient`."""
+        return self._random
+
+    @property
     def is_shuffled(self) -> bool:
         """Whether clusters start in another order than they are numbered in."""
         return self._random is not None

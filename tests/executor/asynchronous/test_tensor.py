@@ -10,7 +10,7 @@ import pytest
 
 from ptx_lsp.executor import ExecutionError, TensorMap, launch, tensor_map
 from ptx_lsp.executor.asynchronous.tensor_box import Description, flushed
-from ptx_lsp.executor.machine.tensor_map import Atomicity, Swizzle
+from ptx_lsp.executor.machine.tensor_map_fields import Atomicity, Swizzle
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 Array = npt.NDArray[np.generic]

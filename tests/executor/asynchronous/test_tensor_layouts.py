@@ -11,7 +11,7 @@ import pytest
 
 from ptx_lsp.executor import ExecutionError, TensorMap, launch, tensor_map
 from ptx_lsp.executor.asynchronous.tensor_box import Description
-from ptx_lsp.executor.machine.tensor_map import FIELDS
+from ptx_lsp.executor.machine.tensor_map_fields import FIELDS
 
 Array = npt.NDArray[np.generic]
 _TEXT = """.version 9.4
@@ -115,6 +115,8 @@ _BYTES = np.zeros((4, 192), np.uint8)
 _SIX = tensor_map(_BYTES, box=(1, 128), type=".b6p2x16")
 _SIX_HALF = tensor_map(_BYTES, box=(1, 64), type=".b6p2x16")
 _FOUR = tensor_map(_BYTES, box=(1, 128), type=".b4x16_p64")
+_MATRIX = tensor_map(_BYTES, box=(1, 16))
+_FLIPPED = tensor_map(_BYTES, box=(1, 128), swizzle="128B", atomicity="32B flip 8B")
 _SLICES = tensor_map(
     np.zeros((2, 3, 8, 8), np.uint16), box=(1, 1, 8), interleave="16B", swizzle="32B"
 )
@@ -137,7 +139,7 @@ _STORE = "cp.async.bulk.tensor.{}d.global.shared::cta.{}.bulk_group [%map, {{{}}
     (_COLUMNS, load(4, "im2col", 0, 0, -1, 0), (0, 0),
      "coordinate 2 is -1, but the bounding box goes from 0 to 2"),
     (_WIDE, _STORE.format(4, "im2col_no_offs::w", "0, -1, 0, 0"), (0, 0),
-     "the coordinates of columns to store must not be negative"),
+     "the coordinates of stores must not be negative, but one is -1"),
     (_STORED, _STORE.format(4, "im2col_no_offs::w", "0, 0, 0, 0"), (0, 0),
      "lower corners must not be negative"),
     (_FOUR, load(2, "tile", 16, 0), (0, 0),
@@ -148,6 +150,11 @@ _STORE = "cp.async.bulk.tensor.{}d.global.shared::cta.{}.bulk_group [%map, {{{}}
      "loads of `.b6x16_p32` require boxes of 128 elements and rows of a multiple of 128, not 64 and 256"),
     (_FOUR, _STORE.format(2, "tile", "0, 0"), (0, 0),
      "elements of type `.b4x16_p64` can only be loaded; stores have `.b4x16`"),
+    (_MATRIX, _STORE.format(2, "tile", "0, -1"), (0, 0),
+     "the coordinates of stores must not be negative, but one is -1"),
+    (_FLIPPED, _STORE.format(2, "tile", "0, 0"), (0, 0), "swizzling with 8-byte flips is for loads only"),
+    (_COLUMNS, load(4, "im2col", 0, 0, 0, 0), (256, 0),
+     "offsets of `.im2col` in 4 dimensions must be less than 256, not 256"),
     (_SIX, _STORE.replace("cp.", "cp.reduce.").format(2, "or.tile", "0, 0"), (0, 0),
      "`.or` does not allow elements of type `.b6x16_p32`"),
 ])
@@ -194,6 +201,21 @@ def test_swizzled_slices_of_16_bytes_are_refused() -> None:
     (_FOUR, {"global_stride": 80},
      "the type `.b4x16_p64` requires strides that are multiples of 32 bytes, not 80"),
     (_FOUR, {"global_address": 16}, "the type `.b4x16_p64` requires an address that is a multiple of 32"),
+    (_WIDE, {"rank": 5}, "the field `rank` is 5, but must be less than 5"),
+    (_WIDE, {"elemtype": 16}, "the field `elemtype` is 16, but must be less than 16"),
+    (_WIDE, {"load_mode": 4}, "the field `load mode` is 4, but must be less than 4"),
+    (_WIDE, {"channels": 0}, "a pixel must have 1 to 256 channels, not 0"),
+    (_WIDE, {"channels": 128}, "swizzle mode 128B allows rows of at most 128 bytes, not 256"),
+    (_WIDE, {"swizzle_mode": 2, "swizzle_atomicity": 1},
+     "swizzle mode 64B requires an atomicity of 16B, not 32B"),
+    (_COLUMNS, {"pixels": 0}, "a column must have 1 to 1024 pixels, not 0"),
+    (_COLUMNS, {"pixels": 1025}, "a column must have 1 to 1024 pixels, not 1025"),
+    (_COLUMNS, {"lower": 128}, "a corner of `.im2col` in 4 dimensions must be from -128 to 127, not 128"),
+    (_COLUMNS, {"upper": -9}, "the bounding box has no pixels: it begins at width 0 and ends at -1"),
+    (_COLUMNS, {"global_address": 8}, "the address must be a multiple of 16, not 0x8"),
+    (_COLUMNS, {"global_stride": 1 << 40}, "rows must be less than 2^40 bytes apart, not 1099511627776"),
+    (_SLICES, {"element_stride": 0}, "a step must be from 1 to 8 elements"),
+    (_SLICES, {"box_dim": 0}, "a box must have 1 to 256 elements in each dimension"),
 ])
 def test_maps_that_the_manual_does_not_allow(map: TensorMap, fields: Mapping[str, int], message: str) -> None:
     changed = map.fields.copy()
@@ -206,6 +228,30 @@ def test_maps_that_the_manual_does_not_allow(map: TensorMap, fields: Mapping[str
     with pytest.raises(ExecutionError, match=re.escape(f"invalid tensor map: {message}")) as caught:
         Description(changed)
     assert caught.value.kind == "tensor-map"
+
+
+def test_copies_of_invalid_maps_name_the_line_and_the_thread() -> None:
+    """Also fields that only `tensormap.replace` or a store can give such values."""
+    for name, value in (("element_stride", 0), ("box_dim", 0), ("rank", 9), ("global_stride", 1 << 63)):
+        changed = tensor_map(np.zeros((2, 4, 8), np.uint16), box=(1, 1, 8))
+        changed.fields.view(FIELDS)[name][..., -1:] = value
+        changed.fields.view(FIELDS)[name][..., :2] = value
+        with pytest.raises(ExecutionError, match="invalid tensor map") as caught:
+            run(changed, load(3, "tile", 0, 0, 0), np.zeros(64, np.uint8))
+        assert (caught.value.kind, caught.value.lanes[0].thread[0]) == ("tensor-map", 5)
+        assert caught.value.line
+
+
+def test_boxes_larger_than_memory() -> None:
+    """Boxes of a shared memory that no block has, and elements beyond all addresses."""
+    map = tensor_map(np.zeros((1, 1, 1, 1, 16), np.uint8), box=(256, 256, 256, 256, 256))
+    with pytest.raises(ExecutionError, match="the box does not fit in shared memory"):
+        run(map, load(5, "tile", 0, 0, 0, 0, 0), np.zeros(64, np.uint8))
+    map = tensor_map(np.zeros((1, 16), np.uint8), box=(1, 16))
+    map.fields.view(FIELDS)["global_stride"][:, 0] = (1 << 40) - 16
+    map.fields.view(FIELDS)["global_dim"][:, 1] = (1 << 32) - 1
+    with pytest.raises(ExecutionError, match="the tensor is larger than"):
+        run(map, load(2, "tile", 0, (1 << 31) - 1), np.zeros(64, np.uint8))
 
 
 @pytest.mark.parametrize(("shape", "more", "message"), [

@@ -83,6 +83,9 @@ TENSOR_MAP = PLAIN + """
 made:
 	bar.sync 0;
 """
+CLUSTER = PLAIN + """
+	mov.u32 %r3, %cluster_ctarank; xor.b32 %r3, %r3, 1; mapa.shared::cluster.u32 %r3, %r2, %r3;
+"""
 END = """
 	tcgen05.fence::before_thread_sync;
 	bar.sync 0;
@@ -103,6 +106,8 @@ def kernel(kind: FindingKind, example: str) -> str:
         head = WARPGROUP
     elif "Tensor Memory" in kind.setting:
         head, end, target = TENSOR_MEMORY, END, "sm_100a"
+    elif "cluster" in kind.setting:
+        head = CLUSTER
     elif "tensor map" in kind.setting:
         head = TENSOR_MAP
     return (
@@ -112,11 +117,13 @@ def kernel(kind: FindingKind, example: str) -> str:
 
 
 def findings(kind: FindingKind, example: str) -> tuple[Finding, ...]:
+    blocks = 2 if "two blocks" in kind.setting else 1
     try:
         return launch(
-            kernel(kind, example), entry="k", grid=1, block=64 if kind.setting == RUN[0].setting else 128,
-            args=[np.zeros(256, np.uint32)], check=True, benign=kind.name == "benign-race", limit=200_000,
-            seeds=8 if kind.name == "schedule-dependent" else 0, jobs=1,
+            kernel(kind, example), entry="k", grid=blocks, cluster=(blocks, 1, 1),
+            block=64 if "64 threads" in kind.setting else 128, args=[np.zeros(256, np.uint32)], check=True,
+            benign=kind.name == "benign-race", limit=200_000, seeds=8 if "--seeds" in kind.summary else 0,
+            jobs=1,
         )
     except ExecutionError as error:
         return error.findings or (Finding(error.kind, error.message, error.line),)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.executor.machine.tensor_map import ELEMENTS, FIELDS, SIZE, TensorMap
+from ptx_lsp.executor.machine.tensor_map import TensorMap
+from ptx_lsp.executor.machine.tensor_map_fields import ELEMENTS, FIELDS, SIZE
 
 _NUMBERS = {
     name: number for number, name in enumerate((

@@ -53,7 +53,7 @@ from ptx_lsp.executor.check.shadow_access import MemoryUse, alike, element_size,
 from ptx_lsp.executor.check.synchronization import Synchronization
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
-from ptx_lsp.executor.machine.tensor_map import SIZE as TENSOR_MAP_SIZE
+from ptx_lsp.executor.machine.tensor_map_fields import SIZE as TENSOR_MAP_SIZE
 from ptx_lsp.executor.machine.wave import Wave
 
 
