@@ -86,7 +86,7 @@ class InductionVariable:
         )
 
     def tested(self, tests: Sequence[int]) -> tuple[nodes.Operand, nodes.Operand] | None:
-        """What the only one of these instructions compares, if it is a `setp`."""
+        """The operands that one instruction compares, if it is the only one given and a `setp`."""
         if len(tests) != 1 or self.flow.kinds[tests[0]].opcode != "setp":
             return None
         operands = self.operands(tests[0])
