@@ -7,10 +7,9 @@ from random import Random
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.bounds import VariableBounds
 from ptx_lsp.executor.check.callees import Callees
-from ptx_lsp.executor.check.cluster import EarlyArrivals
+from ptx_lsp.executor.check.cluster import EarlyArrivals, ExitedBlocks
 from ptx_lsp.executor.check.divergence import Divergence
 from ptx_lsp.executor.check.division import DivisionByZero
-from ptx_lsp.executor.check.exited import ExitedBlocks
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.heap import HeapUse
 from ptx_lsp.executor.check.members import Members

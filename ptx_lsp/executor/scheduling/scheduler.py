@@ -252,17 +252,15 @@ class Scheduler(ConvergenceGroups):
     # -- lanes that wait for others of their warp -----------------------------------------------
 
     def _hold(self, block: int, mask: Bools | None) -> tuple[Bools | None, bool]:
-        """Keeps back the lanes that must wait for others of their warps; the lanes that need not, and whether
-        there are any.
-        """
+        """Keeps back the lanes that must wait for others of their warps; the others, and if there are any."""
         steps = self.blocks[block].steps
         action = steps[0].action if steps else None
         waiting = None
         if isinstance(action, TryWait):
             if self.wave.gives_up():
                 Pending.of(self.wave).is_impatient = True
-                return mask, True
-            waiting = self._untimely(steps[0], action, mask)
+            else:
+                waiting = self._untimely(steps[0], action, mask)
         elif isinstance(action, Collective):
             here, some = steps[0].taken(self.wave, mask)
             waiting = action.incomplete(self.wave, here, None) if some else None

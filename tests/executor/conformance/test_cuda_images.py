@@ -47,7 +47,10 @@ R cuMipmappedArrayCreate(Mipmap **m, const Description *d, unsigned n) {
 R cuMipmappedArrayGetLevel(Array **a, Mipmap *m, unsigned n) { *a = &m->levels[n]; return n >= m->count; }
 R cuMipmappedArrayDestroy(Mipmap *m) { free(m); live--; return 0; }
 static R wrong(void *m, const char *n, const char *name) { return m != (void *)7 || strcmp(n, name); }
-R cuModuleGetTexRef(Ref **r, void *m, const char *n) { *r = &texture; return wrong(m, n, "t"); }
+R cuModuleGetTexRef(Ref **r, void *m, const char *n) {
+  memset(*r = &texture, 0, sizeof texture); /* each test has a module of its own */
+  return wrong(m, n, "t");
+}
 R cuModuleGetSurfRef(Ref **r, void *m, const char *n) { *r = &surface; return wrong(m, n, "s"); }
 R cuTexRefSetArray(Ref *r, Array *a, unsigned f) { r->array = a; r->mipmap = 0; return f != 1; }
 R cuTexRefSetMipmappedArray(Ref *r, Mipmap *m, unsigned f) { r->mipmap = m; return f != 1; }
@@ -105,7 +108,11 @@ def bound(driver: ctypes.CDLL, **objects: Opaque) -> Images:
         assert getattr(driver, name)(*arguments) == 0, name
 
     images = Images(call)
-    images.bind(ctypes.c_void_p(7), objects)
+    try:
+        images.bind(ctypes.c_void_p(7), objects)
+    except UnbindableError:
+        images.destroy()
+        raise
     return images
 
 
