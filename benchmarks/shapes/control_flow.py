@@ -159,6 +159,29 @@ def interference(n: int) -> str:
 
 
 @shape(1_000)
+def merged_at_once(n: int) -> str:
+    """Registers that all are merged where as many branches meet."""
+    return body(
+        REGISTERS,
+        f".reg .b32 %i<{n}>;\n",
+        each("mov.u32 %i#, 0;\n", n),
+        each("@%p1 bra JOIN;\n", n),
+        each("add.s32 %i#, %i#, 1;\n", n),
+        "JOIN:\n",
+        each("st.global.u32 [%rd1], %i#;\n", n),
+    )
+
+
+@shape(5_000)
+def cases_in_a_loop(n: int) -> str:
+    """A jump table in a loop, whose targets meet at once."""
+    names = ", ".join([f"L{i}" for i in range(n)])
+    cases = each("L#:\nadd.s32 %r2, %r2, #;\nbra JOIN;\n", n)
+    table = f"HEAD:\nTS: .branchtargets {names};\nbrx.idx %r3, TS;\n"
+    return body(REGISTERS, table, cases, "JOIN:\nadd.s32 %r2, %r2, %r1;\n@%p2 bra HEAD;\n")
+
+
+@shape(1_000)
 def joins(n: int) -> str:
     """Many registers that change on both sides of many branches."""
     parts = [

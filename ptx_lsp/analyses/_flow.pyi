@@ -377,6 +377,7 @@ def placed_phis(
     merged: Collection[int],
     kept: Collection[int],
     frontiers: tuple[Collection[int], ...],
+    predecessors: tuple[tuple[int, ...], ...],
     places: dict[int, int],
     live_in: list[int],
     count: int,
@@ -385,7 +386,8 @@ def placed_phis(
 ) -> tuple[dict[int, list[int]], int] | None:
     """The registers with a phi in each block that has some (`phi_placement.py`), and how many of the `most`
     visits are left; None if there are too few. Of the `count` registers, the `merged` ones may have phis:
-    those that are `kept`, and those that are live, by their places in the bit sets `live_in`.
+    those that are `kept`, and those that are live, by their places in the bit sets `live_in`. Each input of a
+    phi, one per predecessor, counts as a visit.
     """
 
 def rename_values(

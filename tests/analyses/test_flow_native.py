@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import cast
 
@@ -17,6 +18,9 @@ _INTO = ((), (0,), (0,), (1, 2))
 _ORDER = (0, 2, 1, 3)
 _TREE = (-1, 0, 0, 0)
 _NOTHING = _flow.block_summary([], [], [], [], [], 0, 0)
+_MOVE = object.__new__(InstructionKind)
+_MOVE.is_pure = _MOVE.reads_carry = _MOVE.writes_carry = False
+_READING_AND_WRITING = _flow.block_summary([(0,)], [(0,)], [()], [-1], [_MOVE], 0, 1)
 
 
 def _renamed(
@@ -28,6 +32,38 @@ def _renamed(
     return _flow.rename_values(
         ((),), children, summaries, phis, frozenset(merged), flow, [0, end], [None], [0], 1
     )
+
+
+def _renamed_move(
+    blocks: int,
+    phis: list[list[tuple[int, int, list[int]]]],
+    known: list[_flow.BlockValues | None],
+    value: int,
+) -> list[_flow.BlockValues | None]:
+    """The values of a block with one instruction, followed by empty ones that are not in the tree."""
+    edges, bounds = (tuple(range(1, blocks)), *((),) * (blocks - 1)), [0, *[1] * blocks]
+    summaries = [_READING_AND_WRITING, *[_NOTHING] * (blocks - 1)]
+    flow = [(0,)], [(0,)], [()], [-1], [_MOVE]
+    found, _ = _flow.rename_values(
+        edges, ((),) * blocks, summaries, phis, frozenset(), flow, bounds, known, [value], 1
+    )
+    return found
+
+
+def test_values_are_freed_after_an_error() -> None:
+    value = 10**9
+    before = sys.getrefcount(value)
+    with pytest.raises(IndexError):
+        _renamed_move(1, [[]], [], value)
+    assert sys.getrefcount(value) == before
+
+
+def test_other_instructions_define_no_values() -> None:
+    (block,) = _renamed_move(1, [[]], [None], 0)
+    assert block is not None
+    block.by_instruction[0] = cast(InstructionValues, None)
+    with pytest.raises(TypeError):
+        block.definition(block.first)
 
 
 def test_a_diamond() -> None:
@@ -100,7 +136,10 @@ def test_a_limit_is_kept() -> None:
         lambda: _renamed(((),), [_NOTHING], (), 1),
         lambda: _flow.crossing_registers((1,), [_NOTHING], (), ([0], [0]), None, 1),
         lambda: _flow.crossing_registers((0,), [_NOTHING], (1,), ([0], [0]), None, 1),
-        lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((1,),), {}, [], 1, 9),
+        lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((1,),), ((),), {}, [], 1, 9),
+        lambda: _flow.placed_phis((0, 0), [_READING_AND_WRITING], (0,), (0,), ((),), ((),), {}, [], 1, 9),
+        lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((),), (), {}, [], 1, 9),
+        lambda: _renamed_move(2, [[], cast(list[tuple[int, int, list[int]]], ())], [None, None], 0),
         lambda: _flow.BlockValues(0, (), [], is_reached=True).definition(0),
         lambda: _flow.BlockSummary(),
     ],

@@ -124,3 +124,26 @@ def test_readers_of_values(seed: int) -> None:
     found = known.escaping(blocks)
     assert set(found) == escaping
     assert len(found) == len(escaping)
+
+
+def _merged(count: int) -> str:
+    """Registers that all are merged where as many branches meet."""
+    return "\n".join([
+        ".version 8.5\n.target sm_90\n.address_size 64\n.entry k()\n{",
+        f".reg .b32 %r<{count}>;\n.reg .pred %p;",
+        *[f"mov.u32 %r{i}, {i};" for i in range(count)],
+        *["@%p bra JOIN;"] * count,
+        *[f"add.u32 %r{i}, %r{i}, 1;" for i in range(count)],
+        "JOIN:",
+        *[f"st.global.u32 [{i}], %r{i};" for i in range(count)],
+        "ret;\n}\n",
+    ])
+
+
+@pytest.mark.parametrize(("count", "is_available"), [(50, True), (500, False)])
+def test_the_inputs_of_phis_count_as_visits(count: int, is_available: bool) -> None:
+    """Otherwise their number grows with the square of the text."""
+    function = Module(Document.parse(Source(_merged(count).encode()))).functions[0]
+    form = ssa_form(function)
+    assert form.is_available == is_available
+    assert len(form.phis) == (count if is_available else 0)

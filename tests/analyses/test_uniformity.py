@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ptx_lsp.analyses.divergence import uniformity_solver
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
 from ptx_lsp.model.module import Module
@@ -54,6 +55,60 @@ def _differences(known: Uniformity, number: int, line: str) -> list[str]:
     elif step.opcode in _JUMPS and step.is_guarded:
         found.append(f"{line.strip()}: nothing is expected of it")
     return found
+
+
+_OF_TABLE = """.entry k()
+{{
+.reg .b32 %r<5>;
+.reg .pred %p;
+mov.u32 %r0, 1;
+mov.u32 %r1, 5;
+setp.eq.u32 %p, %r1, 5;
+LOOP:
+{before}
+T: .branchtargets {names};
+brx.idx %r1, T;
+{cases}
+JOIN:
+{after}
+ret;
+}}
+"""
+_VARY = "mov.u32 %r2, %tid.x;\nadd.u32 %r0, %r0, %r2;"
+
+
+@pytest.mark.parametrize(
+    ("before", "each", "after"),
+    [
+        ("mov.u32 %r3, %r0;", "bra JOIN;", f"{_VARY}\n@%p bra LOOP;"),
+        ("", "add.u32 %r0, %r0, 1;\nbra JOIN;", f"{_VARY}\n@%p bra LOOP;"),
+        (_VARY, "bra LOOP;", ""),
+        (_VARY, "add.u32 %r0, %r0, 1;\nbra LOOP;", ""),
+    ],
+)
+def test_a_phi_with_many_inputs_is_not_evaluated_for_each(
+    before: str, each: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the time grows with the square of the branches that meet."""
+    count = 200
+    cases = [f"L{i}:\n{each}" for i in range(count)] + [f"L{count}:\nadd.u32 %r0, %r0, 2;"]
+    names = ", ".join([f"L{i}" for i in range(count + 1)])
+    text = _OF_TABLE.format(before=before, names=names, cases="\n".join(cases), after=after)
+    function = Module.parse(HEADER + text).functions[0]
+    read: list[int] = []
+    join = uniformity_solver._Solver.join
+
+    def counting(
+        self: uniformity_solver._Solver, inputs: tuple[int, ...], block: int
+    ) -> tuple[int, int, int]:
+        read.append(len(inputs))
+        return join(self, inputs, block)
+
+    monkeypatch.setattr(uniformity_solver._Solver, "join", counting)
+    known = uniformity(function)
+    assert known.ssa.is_available
+    assert any(len(phi.inputs) > count for phi in known.ssa.phis.values())
+    assert sum(read) < 20 * count
 
 
 class _Labels:

@@ -48,7 +48,7 @@ class PhiPlacement:
         self.kept = kept
         """The registers that some block partially defines."""
         self.visits = visits
-        """The visits that placing the phis took."""
+        """The visits that placing the phis took, and their inputs."""
 
 
 _WITHOUT: Final = PhiPlacement({}, frozenset(), is_available=True)
@@ -101,9 +101,11 @@ def _placed(
     most: int,
 ) -> PhiPlacement:
     """The registers with a phi at the start of each block; none if that takes more than `most` visits."""
-    order, frontiers = cfg(function).reverse_postorder, dominance(function).frontiers
-    count = instructions(function).count
-    found = placed_phis(order, summaries, merged, kept, frontiers, lives.places, lives.live_in, count, most)
+    graph, frontiers, count = cfg(function).graph, dominance(function).frontiers, instructions(function).count
+    found = placed_phis(
+        graph.reverse_postorder, summaries, merged, kept, frontiers, graph.predecessors, lives.places,
+        lives.live_in, count, most,
+    )  # fmt: skip
     if found is None:
         return PhiPlacement({}, frozenset(), is_available=False)
     registers, left = found

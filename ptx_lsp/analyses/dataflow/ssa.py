@@ -12,7 +12,8 @@
 6. Values are numbers. Those that a block defines are consecutive, and keep their numbers as long as the block
    is not edited, so that results about them stay valid. Some numbers may be unused.
 7. No instruction has values if the graph is too complex (`dominance.py`), or if placing the phis takes more
-   than `visit_limit` visits and 4 per instruction. Compiler-generated kernels have at most 6 phis per block.
+   than `visit_limit` visits and 4 per instruction, where each input of a phi counts as a visit.
+   Compiler-generated kernels have at most 6 phis per block.
 
 Phis are placed as in Cytron et al. (1991), pruned by liveness (`phi_placement.py`). Values are named in one
 walk over the dominator tree.

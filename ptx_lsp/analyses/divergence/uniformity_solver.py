@@ -108,6 +108,8 @@ class _Solver:
         self.revisited = bytearray(len(self.cfg.blocks))
         self.worklist: list[int] = []
         """What to evaluate again: an instruction as its number, a phi as `~value`."""
+        self.waiting: set[int] = set()
+        """The phis in the work list, each as `~value`."""
         self.loop_phis: dict[int, list[int]] = {}
         """The phis that read a value along a back edge, each as `~value`."""
         self.looping: dict[int, list[int]] = {}
@@ -136,6 +138,7 @@ class _Solver:
             if user >= 0:
                 self.reevaluate(user)
             else:
+                self.waiting.remove(user)
                 self.evaluate_phi(phis[~user])
         return self.solution()
 
@@ -199,7 +202,7 @@ class _Solver:
         if looping:
             for value, level in zip(looping, before, strict=True):
                 if levels[value] > level:
-                    self.worklist.extend(self.loop_phis[value])
+                    self.enqueue_phis(self.loop_phis[value])
         if block in self.branches:
             self.evaluate_branch(block)
 
@@ -265,7 +268,7 @@ class _Solver:
         block = self.cfg.block_of[number]
         self.revisited[block] = 1
         for value in self.evaluate(number, block):
-            self.enqueue(self.users().of(value))
+            self.enqueue(self.users().of(value), self.levels[value])
         if block in self.branches and number == self.cfg.blocks[block].end - 1:
             self.evaluate_branch(block)
 
@@ -307,14 +310,22 @@ class _Solver:
         """Raises a value that `block` defines, and enqueues its users that were evaluated before."""
         self.set_level(value, level, cause, through)
         if self.visited[block]:
-            self.enqueue(self.users().of(value))
+            self.enqueue(self.users().of(value), level)
         elif value in self.loop_phis:  # all other users come later
-            self.worklist.extend(self.loop_phis[value])
+            self.enqueue_phis(self.loop_phis[value])
 
-    def enqueue(self, users: list[int]) -> None:
-        """Enqueues those that were evaluated before."""
-        block_of, visited = self.cfg.block_of, self.visited
-        self.worklist.extend([user for user in users if user < 0 or visited[block_of[user]]])
+    def enqueue(self, users: list[int], level: int) -> None:
+        """Enqueues those that were evaluated before, and that an input of a level may raise."""
+        block_of, visited, levels = self.cfg.block_of, self.visited, self.levels
+        self.worklist.extend([user for user in users if user >= 0 and visited[block_of[user]]])
+        self.enqueue_phis([user for user in users if user < 0 and levels[~user] < level])
+
+    def enqueue_phis(self, phis: list[int]) -> None:
+        """Enqueues those that are not in the work list: one may have very many inputs."""
+        for phi in phis:
+            if phi not in self.waiting:
+                self.waiting.add(phi)
+                self.worklist.append(phi)
 
     def users(self) -> ValueUsers:
         if self.known_users is None:
@@ -369,7 +380,7 @@ class _Solver:
             if outside:
                 earlier = self.temporal_divergence.get(value, ())
                 self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
-                self.enqueue(outside)
+                self.enqueue(outside, level)
 
 
 _NO_VALUES: Final[list[int]] = []

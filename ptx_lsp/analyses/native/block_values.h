@@ -43,7 +43,11 @@ static int find_defining(BlockValues *values) {
   if (found == NULL) return 0;
   for (Py_ssize_t number = 0; number < size; number++) {
     InstructionValues *one = values_at(values->by_instruction, number);
-    Py_ssize_t own = one == NULL ? 0 : PyTuple_Size(one->defs) + (one->carry_out >= 0);
+    if (one == NULL) {
+      PyMem_Free(found);
+      return 0;
+    }
+    Py_ssize_t own = PyTuple_Size(one->defs) + (one->carry_out >= 0);
     while (own-- > 0 && value < values->count) found[value++] = (uint32_t)number;
   }
   values->defining = found;

@@ -130,7 +130,7 @@ static PyObject *crossing_registers(PyObject *Py_UNUSED(module), PyObject *argum
 /* -- phis ----------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  PyObject *order, *summaries, *frontiers, *places, *live_in;
+  PyObject *order, *summaries, *frontiers, *predecessors, *places, *live_in;
   Py_ssize_t blocks, count, left;
   Rows frontier;             /* of each block */
   Py_ssize_t *met, met_count; /* the merged registers in the order of their first writes */
@@ -172,7 +172,11 @@ static int is_live(Placement *p, Py_ssize_t place, Py_ssize_t block) {
   return bytes == NULL ? -1 : bytes[place / 8] >> place % 8 & 1;
 }
 
+/* Adds a phi, and charges its inputs as visits; false with an exception. */
 static int add_phi(Placement *p, PyObject *name, Py_ssize_t block) {
+  Py_ssize_t inputs = PyTuple_Size(PyTuple_GetItem(p->predecessors, block));
+  if (inputs < 0) return 0;
+  p->left -= inputs;
   if (p->found[block] == NULL) p->found[block] = PyList_New(0);
   return p->found[block] != NULL && PyList_Append(p->found[block], name) == 0;
 }
@@ -190,11 +194,10 @@ static int place_phis(Placement *p, Py_ssize_t register_, Py_ssize_t *waiting, P
   Py_ssize_t place = name == NULL ? -1 : live_place(p, name), size = 0;
   for (Py_ssize_t write = p->last_write[register_]; write && size < p->blocks; write = p->before[write - 1])
     waiting[size++] = p->writer[write - 1];
-  while (size && !PyErr_Occurred()) {
+  while (size && p->left >= 0 && !PyErr_Occurred()) {
     Py_ssize_t writer = waiting[--size];
     p->left -= row_size(&p->frontier, writer);
-    if (p->left < 0) break;
-    for (Py_ssize_t n = p->frontier.starts[writer]; n < p->frontier.starts[writer + 1]; n++) {
+    for (Py_ssize_t n = p->frontier.starts[writer]; p->left >= 0 && n < p->frontier.starts[writer + 1]; n++) {
       Py_ssize_t block = p->frontier.items[n];
       if (seen[block] == register_ + 1) continue;
       int is_placed = p->is_kept[register_] ? 1 : is_live(p, place, block);
@@ -224,7 +227,8 @@ static int read_writers(Placement *p) {
     PyObject *defined = summary_at(p->summaries, block)->defined;
     for (Py_ssize_t k = 0; k < PyTuple_Size(defined); k++) {
       Py_ssize_t register_ = index_in(PyTuple_GetItem(defined, k), p->count);
-      if (register_ < 0 || count == most) return 0;
+      if (register_ < 0) return 0;
+      if (count == most) return PyErr_Format(PyExc_ValueError, "the order has blocks twice") != NULL;
       if (!p->is_merged[register_]) continue;
       if (!p->last_write[register_]) p->met[p->met_count++] = register_;
       p->before[count] = p->last_write[register_];
@@ -258,13 +262,13 @@ static PyObject *place_all(Placement *p) {
 static PyObject *placed_phis(PyObject *Py_UNUSED(module), PyObject *arguments) {
   PyObject *merged, *kept, *found = NULL;
   Placement p = {.found = NULL};
-  if (!PyArg_ParseTuple(arguments, "O!O!OOO!O!O!nn", &PyTuple_Type, &p.order, &PyList_Type, &p.summaries, &merged,
-                        &kept, &PyTuple_Type, &p.frontiers, &PyDict_Type, &p.places, &PyList_Type, &p.live_in, &p.count,
-                        &p.left))
+  if (!PyArg_ParseTuple(arguments, "O!O!OOO!O!O!O!nn", &PyTuple_Type, &p.order, &PyList_Type, &p.summaries, &merged,
+                        &kept, &PyTuple_Type, &p.frontiers, &PyTuple_Type, &p.predecessors, &PyDict_Type, &p.places,
+                        &PyList_Type, &p.live_in, &p.count, &p.left))
     return NULL;
   p.blocks = PyList_Size(p.summaries);
-  if (p.count < 0 || PyTuple_Size(p.frontiers) != p.blocks)
-    return PyErr_Format(PyExc_ValueError, "each block has a frontier");
+  if (p.count < 0 || PyTuple_Size(p.frontiers) != p.blocks || PyTuple_Size(p.predecessors) != p.blocks)
+    return PyErr_Format(PyExc_ValueError, "each block has a frontier and predecessors");
   Py_ssize_t *numbers = p.met = zeroed(p.count, 2 * sizeof *p.met);
   char *marks = p.is_merged = zeroed(p.count, 2);
   PyObject **objects = p.live = zeroed(p.blocks, 2 * sizeof *p.live);

@@ -75,7 +75,10 @@ static PyObject *numbered(Renaming *r, Py_ssize_t block, Py_ssize_t *limit) {
 static PyObject *values_of_block(Renaming *r, Py_ssize_t block, const BlockSummary *summary) {
   PyObject *inputs = current_values(summary->entry_registers, r->current, r->count);
   PyObject *before = PyList_GetItem(r->known, block);
-  if (inputs == NULL || before == NULL) return NULL;
+  if (inputs == NULL || before == NULL) {
+    Py_XDECREF(inputs);
+    return NULL;
+  }
   BlockValues *known = Py_TYPE(before) == block_values_type ? (BlockValues *)before : NULL;
   if (known != NULL && !known->is_reached) known = NULL;
   int is_same = known == NULL ? 0 : PyObject_RichCompareBool(known->inputs, inputs, Py_EQ);
@@ -124,11 +127,19 @@ static int save_merged(Renaming *r, PyObject *defined) {
   return 1;
 }
 
+/* The list of the phis of a block; NULL with an exception. */
+static PyObject *phis_of(const Renaming *r, Py_ssize_t block) {
+  PyObject *found = PyList_GetItem(r->phis, block);
+  if (found == NULL || PyList_Check(found)) return found;
+  PyErr_SetString(PyExc_TypeError, "each block has a list of phis");
+  return NULL;
+}
+
 static PyObject *visit_block(Renaming *r, Py_ssize_t block) {
-  PyObject *summary = PyList_GetItem(r->summaries, block), *phis = PyList_GetItem(r->phis, block);
+  PyObject *summary = PyList_GetItem(r->summaries, block), *phis = phis_of(r, block);
   if (summary == NULL || phis == NULL) return NULL;
-  if (Py_TYPE(summary) != block_summary_type || !PyList_Check(phis)) {
-    PyErr_SetString(PyExc_TypeError, "each block has a summary and a list of phis");
+  if (Py_TYPE(summary) != block_summary_type) {
+    PyErr_SetString(PyExc_TypeError, "each block has a summary");
     return NULL;
   }
   BlockSummary *own = (BlockSummary *)summary;
@@ -136,7 +147,7 @@ static PyObject *visit_block(Renaming *r, Py_ssize_t block) {
   PyObject *found = values_of_block(r, block, own);
   const Edges *out = &r->successors;
   for (Py_ssize_t edge = out->starts[block]; edge < out->starts[block + 1] && found != NULL; edge++) {
-    PyObject *of_target = PyList_GetItem(r->phis, out->targets[edge]);
+    PyObject *of_target = phis_of(r, out->targets[edge]);
     if (of_target == NULL || !leave_for(r, of_target)) Py_CLEAR(found);
   }
   return found;

@@ -1,4 +1,4 @@
-/* Words that occur in a text (ptx_lsp/model/module_wakes.py). */
+/* Words that occur in a text (`ptx_lsp/lint/configuration/selection.py`). */
 
 #ifndef PTX_TEXT_WORDS_H
 #define PTX_TEXT_WORDS_H
