@@ -115,6 +115,7 @@ class CodeCache:
             return
         self._create_imports(entry)
         spec = self._spec(name, entry)
+        setattr(spec, "_initializing", False)  # noqa: B010 (else each `import` of it raises an error inside)
         module = ModuleType(name)
         module.__spec__ = spec
         module.__loader__ = spec.loader

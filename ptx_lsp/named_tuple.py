@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 else:
     from _collections import _tuplegetter
-    from functools import cache
     from types import FunctionType
 
     class _Creator(type):
@@ -65,7 +64,9 @@ else:
             return tuple(self)
 
     def _constructor(owner):
-        code = _code(len(owner._fields)).replace(co_varnames=("_cls", *owner._fields))
+        if len(owner._fields) >= len(_FEW):
+            return _long_constructor(owner)
+        code = _FEW[len(owner._fields)].__code__.replace(co_varnames=("_cls", *owner._fields))
         names = {"_new": _new, "__name__": owner.__module__}
         made = FunctionType(code, names, "__new__", tuple(owner._field_defaults.values()))
         made.__qualname__ = f"{owner.__name__}.__new__"
@@ -79,15 +80,25 @@ else:
             if "_fields" in vars(owner) and "__new__" not in vars(owner):
                 owner.__new__ = staticmethod(_constructor(owner))
 
-    def _code(count):
-        return _FEW[count].__code__ if count < len(_FEW) else _compiled(count)
+    def _long_constructor(owner):
+        """That of a class with many fields, of which there are few instances."""
+        fields, defaults = owner._fields, owner._field_defaults
 
-    @cache
-    def _compiled(count):
-        values = "".join(f"_{number}, " for number in range(count))
-        return eval(f"lambda _cls, {values}: _new(_cls, ({values}))").__code__
+        def construct(_cls, /, *values, **named):
+            if named or len(values) < len(fields):
+                left = fields[len(values) :]
+                given = {**{field: defaults[field] for field in left if field in defaults}, **named}
+                if given.keys() != set(left):
+                    wrong = ", ".join(sorted(given.keys() ^ set(left)))
+                    raise TypeError(f"{owner.__qualname__}() lacks arguments or has wrong ones: {wrong}")
+                values = (*values, *[given[field] for field in left])
+            elif len(values) > len(fields):
+                raise TypeError(f"{owner.__qualname__}() takes {len(fields)} arguments, got {len(values)}")
+            return _new(_cls, values)
 
-    # Most classes have few fields: compiling their constructors takes longer than creating the classes.
+        return construct
+
+    # To compile a constructor takes longer than to create the class.
     _new = tuple.__new__
     _FEW = (
         lambda _cls: _new(_cls, ()),

@@ -99,3 +99,33 @@ def test_methods_that_all_share() -> None:
 
 def _called(create: Callable[..., object]) -> object:
     return create(y=3)
+
+
+class Long(NamedTuple):
+    a: int
+    b: int
+    c: int
+    d: int
+    e: int
+    f: int
+    g: int
+    h: int
+    i: int = 9
+    j: int = 10
+
+
+def test_many_fields() -> None:
+    first = range(1, 9)
+    assert Long(*first) == Long(*range(1, 8), h=8) == tuple(range(1, 11))
+    assert Long(*first, 0, j=3) == (*first, 0, 3)
+    assert Long(*first)._replace(a=0) == (0, *range(2, 11))
+    assert pickle.loads(pickle.dumps(Long(*first))) == Long(*first)
+
+
+@pytest.mark.parametrize(
+    ("values", "named"), [(7, {}), (11, {}), (8, {"a": 1}), (8, {"z": 1}), (7, {"z": 1}), (10, {"j": 1})]
+)
+def test_wrong_arguments_of_many_fields(values: int, named: dict[str, int]) -> None:
+    create: Callable[..., object] = Long
+    with pytest.raises(TypeError, match=r"Long\(\)"):
+        create(*range(values), **named)

@@ -52,7 +52,7 @@ def resolve_names(
     missing: Callable[[nodes.Name, Scope], Symbol | None],
 ) -> None:
     """Adds the symbols of the names of an operand to `symbols`, by start. `visible` has those that were
-    looked up since the last declaration, `missing` returns those that the scope does not have.
+    looked up outside the scope since the last declaration, `missing` returns those that no scope has.
     """
 
 def resolve_instructions(
@@ -81,6 +81,9 @@ def shapes(
     (`model/instructions/shapes.py`). `symbols` are those of names by start, `linked` those by text;
     `parameters` and `returns` are those of the function.
     """
+
+def places(items: tuple[Shape, ...]) -> dict[Shape, list[int]]:
+    """The places in a tuple of each of its items, in order."""
 
 def element_type(declaration: nodes.Declaration) -> str:
     """The type among the modifiers of a declaration, empty if absent."""

@@ -80,7 +80,8 @@ class Body:
         self.duplicates: list[Duplicate] = []
         self.free: dict[str, list[Free]] = {}
         self.forward: dict[str, list[nodes.Name]] = {}
-        self._pending: list[Free] = []
+        self._pending: list[tuple[nodes.Name, int]] = []
+        """The names without an earlier declaration, with the numbers of their scopes."""
 
     @classmethod
     def of(cls, node: nodes.Function) -> Body:
@@ -248,17 +249,17 @@ class Body:
 
     def _missing(self, name: nodes.Name, scope: Scope) -> Symbol | None:
         """The symbol of a name without an earlier declaration, if it is predefined."""
-        symbol = predefined(name.text)
-        if symbol is None and name.text != "_":
-            self._pending.append(Free(name, scope.number))
+        text = name.text
+        symbol = predefined(text) if text.startswith(("%", "WARP_SZ")) else None
+        if symbol is None and text != "_":
+            self._pending.append((name, scope.number))
         return symbol
 
     def resolve_pending(self) -> None:
         """Resolves names without an earlier declaration: later labels, or names of the module. The labels of
         target lists and call prototypes are visible only after their declaration, as registers are.
         """
-        for pending in self._pending:
-            name, scope, _ = pending
+        for name, scope in self._pending:
             symbol = self.scopes[scope].find(name.text)
             if isinstance(symbol, Label):
                 self.symbols[name.start] = symbol

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.lint.registry import all_rules
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions import features
@@ -109,10 +110,12 @@ def test_counts_and_index() -> None:
     for text in _texts():
         for function in _functions(text):
             of_all, index = shapes(function), shape_index(function)
-            assert sorted(n for numbers in index.values() for n in numbers) == list(range(len(of_all)))
-            assert all(of_all[n] is shape for shape, numbers in index.items() for n in numbers)
+            expected: dict[Shape, list[int]] = {}
+            for number, shape in enumerate(of_all):
+                expected.setdefault(shape, []).append(number)
+            assert list(index.items()) == list(expected.items())
             counts = shape_counts(function).counts
-            assert counts == {shape: len(numbers) for shape, numbers in index.items()}
+            assert counts == {shape: len(numbers) for shape, numbers in expected.items()}
 
 
 def test_the_number_of_kept_shapes_is_limited() -> None:

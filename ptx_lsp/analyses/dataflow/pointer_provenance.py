@@ -77,6 +77,8 @@ class Provenance(NamedTuple):
 
     def offset_by(self, by: int | None) -> Provenance:
         offset = self.offset + by if by is not None and self.offset is not None else None
+        if offset == self.offset:
+            return self
         return Provenance(self.space, self.variable, offset, self.is_generic)
 
 
@@ -341,8 +343,10 @@ class _Tracing:
 
 def _with_offset(origin: Provenance | None, address: nodes.Binary) -> Provenance | None:
     """The provenance of `[register + offset]`."""
+    if origin is None or address.operator not in ("+", "-"):
+        return None
     offset = _integer(address.right)
-    if origin is None or offset is None or address.operator not in ("+", "-"):
+    if offset is None:
         return None
     return origin.offset_by(offset if address.operator == "+" else -offset)
 

@@ -50,6 +50,9 @@ class ControlDivergence(NamedTuple):
     assumed_divergent: tuple[frozenset[int], ...]
 
 
+_NO_DIVERGENCE: Final = ControlDivergence(frozenset(), (), ())
+
+
 class SyncDependence:
     """The control divergence of each block with several successors, computed on demand."""
 
@@ -123,7 +126,8 @@ class SyncDependence:
         loops, is_reducible = self.loops_of[block], not self.irreducible_cycles
         end, walks = self.dominance.reconvergence(block), self.graph.walks
         if not loops and is_reducible:
-            return ControlDivergence(walks.joins(block, end), (), ())
+            joins = walks.joins(block, end)
+            return ControlDivergence(joins, (), ()) if joins else _NO_DIVERGENCE
         joins, region, reconvergence = walks.divergent_region(block, end, is_reducible)
         assumed_divergent = [
             cycle for cycle in self.irreducible_cycles if block in cycle or not cycle.isdisjoint(joins)

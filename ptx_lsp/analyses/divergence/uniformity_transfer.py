@@ -23,6 +23,7 @@ from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.body import names_in
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import (
+    CALL_PARAMETER,
     GUARDED,
     OTHER_SYNTAX,
     PREDEFINED,
@@ -332,10 +333,20 @@ def _plain_level(shape: Shape, may_be_local: bool, is_kernel: bool) -> int:
         return NONE
     own = instruction_uniformity(shape.spelling, len(shape.arguments))
     if own is None:
-        if shape.opcode == "shfl" or ".param" in shape.spelling:
+        if shape.opcode == "shfl":
             return NONE
+        if ".param" in shape.spelling:
+            return _GRID if is_kernel and _reads_own_parameter(shape) else NONE
         own = _LOCAL if may_be_local else LOADED
     return int(own.level) if own.operands is None and own.second_level is None else NONE
+
+
+def _reads_own_parameter(shape: Shape) -> bool:
+    """Whether a `ld.param` in a kernel names a parameter of the kernel, or no variable."""
+    address = shape.arguments[-1] if shape.arguments else None
+    if address is None or address.kind != "address" or shape.features & CALL_PARAMETER:
+        return False
+    return all(part.kind == "register" or part.space == ".param" for part in address.parts)
 
 
 def _all_inputs(found: InstructionValues, uses: tuple[int, ...]) -> tuple[int, ...]:

@@ -96,15 +96,13 @@ def shapes(function: Function) -> tuple[Shape, ...]:
 def shape_counts(function: Function, earlier: Previous[_Counts] | None) -> _Counts:
     """The distinct shapes of a function, each with the number of its instructions."""
     of_all = shapes(function)
-    counts: dict[Shape, int] = {}
-    added, gone = of_all, of_all[:0]
-    if earlier is not None:
-        before, (first, old_end, end) = earlier
-        counts = dict(before.counts)
-        added, gone = of_all[first:end], before.shapes[first:old_end]
-    for shape in added:
+    if earlier is None:
+        return _Counts(of_all, {shape: len(numbers) for shape, numbers in shape_index(function).items()})
+    before, (first, old_end, end) = earlier
+    counts = dict(before.counts)
+    for shape in of_all[first:end]:
         counts[shape] = counts.get(shape, 0) + 1
-    for shape in gone:
+    for shape in before.shapes[first:old_end]:
         counts[shape] -= 1
         if not counts[shape]:
             del counts[shape]
@@ -138,14 +136,7 @@ def _index(function: Function, earlier: Previous[_Index] | None) -> _Index:
         first, old_end, end = earlier.change
         if end == old_end and end - first <= _FEW:
             return _exchanged(earlier.value, of_all, earlier.change)
-    found: dict[Shape, list[int]] = {}
-    for number, shape in enumerate(of_all):
-        indices = found.get(shape)
-        if indices is None:
-            found[shape] = [number]
-        else:
-            indices.append(number)
-    return _Index(of_all, found)
+    return _Index(of_all, _core.places(of_all))
 
 
 def _exchanged(before: _Index, of_all: tuple[Shape, ...], change: InstructionRangeEdit) -> _Index:

@@ -19,6 +19,7 @@ static PyMethodDef methods[] = {
     {"resolve_names", FAST(core_resolve_names), METH_FASTCALL, NULL},
     {"resolve_instructions", FAST(core_resolve_instructions), METH_FASTCALL, NULL},
     {"shapes", FAST(core_shapes), METH_FASTCALL, NULL},
+    {"places", core_places, METH_O, NULL},
     {"element_type", core_element_type, METH_O, NULL},
     {"vector_length", core_vector_length, METH_O, NULL},
     {"variable_features", FAST(core_variable_features), METH_FASTCALL, NULL},

@@ -171,24 +171,26 @@ static PyObject *core_find_here(PyObject *Py_UNUSED(module), PyObject *const *gi
 
 typedef struct {
   PyObject *scope;
-  PyObject *visible; /* the symbols of names that were looked up since the last declaration */
+  PyObject *visible; /* the symbols of other names that were looked up since the last declaration */
   PyObject *symbols; /* of all names, by start */
   PyObject *missing; /* called for a name that the scope does not have */
 } Resolving;
 
 static int resolve_name(void *state, PyObject *name) {
   const Resolving *r = state;
-  PyObject *text = TEXT_OF(name), *symbol = look_up(r->visible, text);
-  if (symbol != NULL) return PyDict_SetItem(r->symbols, START_OF(name), symbol);
+  PyObject *text = TEXT_OF(name), *start = START_OF(name), *symbol = look_up(get(r->scope, SCOPE.offsets[3]), text);
+  if (symbol == NULL && !PyErr_Occurred()) symbol = look_up(r->visible, text);
+  if (symbol == NULL && !PyErr_Occurred()) symbol = find_here(r->scope, text);
+  if (symbol != NULL) return PyDict_SetItem(r->symbols, start, symbol);
   if (PyErr_Occurred()) return -1;
-  symbol = find(r->scope, text);
+  symbol = find(get(r->scope, SCOPE.offsets[0]), text);
   if (symbol != NULL) Py_INCREF(symbol);
   else if (PyErr_Occurred()) return -1;
   else symbol = PyObject_CallFunctionObjArgs(r->missing, name, r->scope, NULL);
   if (symbol == NULL) return -1;
   int failed = 0;
   if (symbol != Py_None)
-    failed = PyDict_SetItem(r->visible, text, symbol) < 0 || PyDict_SetItem(r->symbols, START_OF(name), symbol) < 0;
+    failed = PyDict_SetItem(r->visible, text, symbol) < 0 || PyDict_SetItem(r->symbols, start, symbol) < 0;
   Py_DECREF(symbol);
   return failed ? -1 : 0;
 }

@@ -204,4 +204,27 @@ static PyObject *core_shapes(PyObject *Py_UNUSED(module), PyObject *const *given
   return found;
 }
 
+/* -- places ------------------------------------------------------------------------------------------------- */
+
+/* Adds a place to the list of an item in a dictionary; false with an exception. */
+static int add_place(PyObject *found, PyObject *item, Py_ssize_t place) {
+  PyObject *places = look_up(found, item);
+  if (places == NULL && !PyErr_Occurred()) {
+    places = PyList_New(0);
+    int failed = places == NULL || PyDict_SetItem(found, item, places) < 0;
+    Py_XDECREF(places); /* `found` has it */
+    if (failed) return 0;
+  }
+  return places != NULL && appended(places, PyLong_FromSsize_t(place));
+}
+
+static PyObject *core_places(PyObject *Py_UNUSED(module), PyObject *items) {
+  if (!are_valid(PyTuple_Check(items), "places")) return NULL;
+  PyObject *found = PyDict_New();
+  Py_ssize_t count = PyTuple_Size(items);
+  for (Py_ssize_t place = 0; found != NULL && place < count; place++)
+    if (!add_place(found, PyTuple_GetItem(items, place), place)) Py_CLEAR(found);
+  return found;
+}
+
 #endif
