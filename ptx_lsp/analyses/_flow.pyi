@@ -5,6 +5,7 @@ that call them define what they compute.
 from collections.abc import Collection, Sequence
 
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
+from ptx_lsp.analyses.registers.shared_registers import Group
 from ptx_lsp.isa.matching.shape import Shape
 
 class BlockSummary:
@@ -482,6 +483,25 @@ def region_edges(
 ) -> int:
     """The number of edges between each of some branches and its reconvergence point, together; some number
     above `most` if there are more.
+    """
+
+def share_registers(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    kinds: list[InstructionKind],
+    only: list[int],
+    allocated: list[tuple[int, ...]],
+    of_registers: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    readers: Readers,
+    groups: list[Group],
+    wanted: set[int] | None,
+    /,
+) -> None:
+    """Sets the virtual registers that registers share (`shared_registers.py`) in `of_registers`, and which
+    instructions they make superfluous in `is_eliminated`. Each group has a number of `Sharing`, instructions,
+    the kinds of those that may read their results, with their places among the uses, and what is packed. Of
+    their results, the `wanted` ones share, or all.
     """
 
 def sum_of_leaves(model: bytes, features: tuple[int, ...], /) -> int:
