@@ -188,10 +188,9 @@ _REFUSED: list[list[object]] = [
 def test_what_cannot_be_read_is_refused(groups: list[object]) -> None:
     kinds = [InstructionKind.__new__(InstructionKind)]
     words = [(0, 1)]
+    given = cast("list[Group]", groups)
     with pytest.raises((ValueError, IndexError, TypeError, SystemError)):
-        share_registers(
-            [()], [(0,)], kinds, [0], words, list(words), bytearray(1), _NONE, cast("list[Group]", groups), None
-        )
+        share_registers([()], [(0,)], kinds, [0], words, list(words), bytearray(1), _NONE, given, None)
 
 
 def test_lists_of_other_lengths_are_refused() -> None:
