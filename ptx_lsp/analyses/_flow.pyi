@@ -305,16 +305,15 @@ def block_registers(
     is_eliminated: bytearray,
     loads: dict[int, int],
     additional: dict[InstructionKind, int],
-    first: int,
-    end: int,
+    bounds: list[tuple[int, int, bytes]],
     numbers: list[int],
-    live_after: bytes,
     elsewhere: bytes,
     /,
-) -> tuple[int, int, int]:
-    """The pressure of a block, and the bounds for its registers in text order and in any order
-    (`machine_blocks.py`, 2 and 3). After it, those virtual registers of `numbers` are live whose bits in
-    `live_after` are set, the lowest bit for the first number. Those with a flag in `elsewhere` do not count.
+) -> list[tuple[int, int, int]]:
+    """The pressure of each block of the instructions from one number up to another (exclusive), and the
+    bounds for its registers in text order and in any order (`machine_blocks.py`, 2 and 3). After it, those
+    virtual registers of `numbers` are live whose bits are set, the lowest bit for the first number. Those
+    with a flag in `elsewhere` do not count.
     """
 
 def bit_sets(sets: list[Collection[int]], places: dict[int, int], /) -> list[int]:

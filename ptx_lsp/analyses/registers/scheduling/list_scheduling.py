@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import add, sub
-from sys import maxsize
 
 from ptx_lsp.analyses._flow import DependenceGraph, Operands
 from ptx_lsp.analyses.registers.scheduling.region_code import RegionCode
@@ -52,15 +51,9 @@ class RegionSource(Protocol):
     def read(self) -> RegionCode: ...
     def dependence(self, operands: Operands) -> DependenceGraph: ...
 
-    def registers(self, elsewhere: bytes) -> tuple[int, int, int] | None:
-        """The pressure of the region, and bounds for the registers that it needs in text order and in any
-        order (`MachineCode.registers`); None if it is unrolled.
-        """
-        ...
-
 
 class RegisterBounds(NamedTuple):
-    """The most registers that a region may need."""
+    """The most registers that a region may need, besides those for `parameters`."""
 
     in_text_order: int
     with_hoisting: int
@@ -82,8 +75,6 @@ class StraightLineRegion:
         """That of the code, once there is no source."""
         self._code: RegionCode | None = None
         self._dependence: DependenceGraph | None = None
-        self._closer: tuple[bytes, RegisterBounds] | None = None
-        """For the virtual registers elsewhere."""
 
     def read_from(self, source: RegionSource) -> bool:
         """Whether a later version of the function has the same code. It is then read from there."""
@@ -112,22 +103,6 @@ class StraightLineRegion:
     @property
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
-
-    def closer_bounds(self, elsewhere: bytes) -> RegisterBounds:
-        """Bounds for `text_registers` and `registers_with_hoisting`, besides those for `parameters`."""
-        known = self._closer
-        if known is None or known[0] != elsewhere:
-            known = self._closer = elsewhere, self._bounds(elsewhere)
-        return known[1]
-
-    def _bounds(self, elsewhere: bytes) -> RegisterBounds:
-        if self._source is None:
-            return RegisterBounds(self.bound, self.bound + self.results)
-        found = self._source.registers(elsewhere)
-        if found is None:
-            return RegisterBounds(self.text_registers(elsewhere), maxsize)
-        pressure, in_text_order, in_any_order = found
-        return RegisterBounds(in_text_order, min(pressure + self.results, in_any_order))
 
     def min_registers(self, elsewhere: bytes) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
@@ -206,6 +181,10 @@ class Regions(Protocol):
         """The number of virtual registers that are live after each region, without those elsewhere."""
         ...
 
+    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[RegisterBounds]:
+        """Bounds for `text_registers` and `registers_with_hoisting` of some regions."""
+        ...
+
     def __getitem__(self, index: int, /) -> StraightLineRegion: ...
 
 
@@ -224,14 +203,15 @@ def most_registers(regions: Regions, elsewhere: bytes) -> int:
     found = max(live, default=0)
     loaded = _loaded(regions.parameters, elsewhere)
     bounds = [*map(add, _bounds(regions, live), loaded)]
-    for index in _above(found, bounds):
+    above = _above(found, bounds)
+    for index, closer in zip(above, regions.closer_bounds(above, elsewhere), strict=True):
         if bounds[index] <= found:
             break
-        region, more = regions[index], loaded[index]
-        if region.closer_bounds(elsewhere).in_text_order + more > found and (
-            not more or region.text_registers(elsewhere) > found
+        more = loaded[index]
+        if closer.in_text_order + more > found and (
+            not more or regions[index].text_registers(elsewhere) > found
         ):
-            found = max(found, region.min_registers(elsewhere))
+            found = max(found, regions[index].min_registers(elsewhere))
     return found
 
 
@@ -248,12 +228,12 @@ def most_registers_with_hoisting(
     loaded = _loaded(regions.parameters, elsewhere)
     own = _bounds(regions, regions.live_after(elsewhere))
     bounds = [*map(add, map(add, own, regions.results), loaded)]
-    for index in _above(least, bounds):
+    above = _above(least, bounds) if least < end else []
+    for index, closer in zip(above, regions.closer_bounds(above, elsewhere), strict=True):
         if bounds[index] <= found or end <= found:
             break
-        region = regions[index]
-        if region.closer_bounds(elsewhere).with_hoisting + loaded[index] > found:
-            found = max(found, region.registers_with_hoisting(limit, elsewhere))
+        if closer.with_hoisting + loaded[index] > found:
+            found = max(found, regions[index].registers_with_hoisting(limit, elsewhere))
     return found
 
 
