@@ -81,8 +81,12 @@ class LiveSets:
         if not known:
             return self._fresh_pairs(blocks)
         is_fresh = [pair is None for pair in known]
-        keys, gen, kill = (list(compress(all, is_fresh)) for all in blocks)
-        fresh = iter(self._fresh_pairs(GenKill(keys, gen, kill)))
+        changed = GenKill(
+            list(compress(blocks.keys, is_fresh)),
+            list(compress(blocks.gen, is_fresh)),
+            list(compress(blocks.kill, is_fresh)),
+        )
+        fresh = iter(self._fresh_pairs(changed))
         return [pair or next(fresh) for pair in known]
 
     def _fresh_pairs(self, blocks: GenKill) -> list[tuple[int, int]]:

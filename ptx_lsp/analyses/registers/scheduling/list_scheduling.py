@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _TRIES: Final = 8
 """How many instructions that need not wait are tried."""
+_TOGETHER: Final = 32
 
 Key: TypeAlias = tuple[object, ...]
 """All that the code of a region depends on."""
@@ -50,13 +51,6 @@ class RegionSource(Protocol):
     def key(self) -> Key: ...
     def read(self) -> RegionCode: ...
     def dependence(self, operands: Operands) -> DependenceGraph: ...
-
-
-class RegisterBounds(NamedTuple):
-    """The most registers that a region may need, besides those for `parameters`."""
-
-    in_text_order: int
-    with_hoisting: int
 
 
 class StraightLineRegion:
@@ -181,8 +175,10 @@ class Regions(Protocol):
         """The number of virtual registers that are live after each region, without those elsewhere."""
         ...
 
-    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[RegisterBounds]:
-        """Bounds for `text_registers` and `registers_with_hoisting` of some regions."""
+    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[tuple[int, int, int]]:
+        """The pressure of some regions, and bounds for the registers that each needs in text order and in any
+        order (`MachineCode.registers`), besides those for `parameters`.
+        """
         ...
 
     def __getitem__(self, index: int, /) -> StraightLineRegion: ...
@@ -204,11 +200,11 @@ def most_registers(regions: Regions, elsewhere: bytes) -> int:
     loaded = _loaded(regions.parameters, elsewhere)
     bounds = [*map(add, _bounds(regions, live), loaded)]
     above = _above(found, bounds)
-    for index, closer in zip(above, regions.closer_bounds(above, elsewhere), strict=True):
+    for index, (_, in_text_order, _) in _closer_bounds(regions, above, elsewhere):
         if bounds[index] <= found:
             break
         more = loaded[index]
-        if closer.in_text_order + more > found and (
+        if in_text_order + more > found and (
             not more or regions[index].text_registers(elsewhere) > found
         ):
             found = max(found, regions[index].min_registers(elsewhere))
@@ -229,10 +225,10 @@ def most_registers_with_hoisting(
     own = _bounds(regions, regions.live_after(elsewhere))
     bounds = [*map(add, map(add, own, regions.results), loaded)]
     above = _above(least, bounds) if least < end else []
-    for index, closer in zip(above, regions.closer_bounds(above, elsewhere), strict=True):
+    for index, (pressure, _, in_any_order) in _closer_bounds(regions, above, elsewhere):
         if bounds[index] <= found or end <= found:
             break
-        if closer.with_hoisting + loaded[index] > found:
+        if min(pressure + regions.results[index], in_any_order) + loaded[index] > found:
             found = max(found, regions[index].registers_with_hoisting(limit, elsewhere))
     return found
 
@@ -240,6 +236,15 @@ def most_registers_with_hoisting(
 def _bounds(regions: Regions, live: list[int]) -> Iterator[int]:
     """The bounds of the regions, with so many virtual registers live after each."""
     return map(add, map(sub, regions.bounds, regions.live), live)
+
+
+def _closer_bounds(
+    regions: Regions, places: list[int], elsewhere: bytes
+) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    """The closer bounds of the regions at some places: of a few at once, because not all are needed."""
+    for at in range(0, len(places), _TOGETHER):
+        some = places[at : at + _TOGETHER]
+        yield from zip(some, regions.closer_bounds(some, elsewhere), strict=True)
 
 
 def _above(least: int, bounds: list[int]) -> list[int]:

@@ -34,11 +34,7 @@ from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.analyses.registers.machine_blocks import MachineCode
 from ptx_lsp.analyses.registers.scheduling.dependence import dependence_graph, ends_block
 from ptx_lsp.analyses.registers.scheduling.induction_variable import InductionVariable
-from ptx_lsp.analyses.registers.scheduling.list_scheduling import (
-    Key,
-    RegisterBounds,
-    StraightLineRegion,
-)
+from ptx_lsp.analyses.registers.scheduling.list_scheduling import Key, StraightLineRegion
 from ptx_lsp.analyses.registers.scheduling.region_code import (
     RegionCode,
     additional_registers,
@@ -115,23 +111,16 @@ class StraightLineRegions:
             known = self._live_after = elsewhere, [*map(int.bit_count, counted)]
         return known[1]
 
-    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[RegisterBounds]:
-        if not places:
-            return []
+    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[tuple[int, int, int]]:
         blocks, sets, code = self._version.blocks, self._version.sets, self._version.left.code
         bounds = [
             (blocks[first].first, blocks[last].end, behind)
             for first, last, _, behind in map(self._places.__getitem__, places)
         ]
-        found = [
-            RegisterBounds(in_text_order, min(pressure + self.results[place], in_any_order))
-            for place, (pressure, in_text_order, in_any_order) in zip(
-                places, code.registers(bounds, sets.bits, elsewhere), strict=True
-            )
-        ]
+        found = code.registers(bounds, sets.bits, elsewhere)
         for at, place in enumerate(places):
             if self._places[place][2] > 1:  # unrolled
-                found[at] = RegisterBounds(self[place].text_registers(elsewhere), maxsize)
+                found[at] = maxsize, self[place].text_registers(elsewhere), maxsize
         return found
 
     def __len__(self) -> int:
