@@ -5,6 +5,7 @@ that call them define what they compute.
 from collections.abc import Collection, Sequence
 
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
+from ptx_lsp.analyses.registers.shared_registers import Group
 from ptx_lsp.isa.matching.shape import Shape
 
 class BlockSummary:
@@ -304,16 +305,15 @@ def block_registers(
     is_eliminated: bytearray,
     loads: dict[int, int],
     additional: dict[InstructionKind, int],
-    first: int,
-    end: int,
+    bounds: list[tuple[int, int, bytes]],
     numbers: list[int],
-    live_after: bytes,
     elsewhere: bytes,
     /,
-) -> tuple[int, int, int]:
-    """The pressure of a block, and the bounds for its registers in text order and in any order
-    (`machine_blocks.py`, 2 and 3). After it, those virtual registers of `numbers` are live whose bits in
-    `live_after` are set, the lowest bit for the first number. Those with a flag in `elsewhere` do not count.
+) -> list[tuple[int, int, int]]:
+    """The pressure of each block of the instructions from one number up to another (exclusive), and the
+    bounds for its registers in text order and in any order (`machine_blocks.py`, 2 and 3). After it, those
+    virtual registers of `numbers` are live whose bits are set, the lowest bit for the first number. Those
+    with a flag in `elsewhere` do not count.
     """
 
 def bit_sets(sets: list[Collection[int]], places: dict[int, int], /) -> list[int]:
@@ -484,6 +484,25 @@ def region_edges(
 ) -> int:
     """The number of edges between each of some branches and its reconvergence point, together; some number
     above `most` if there are more.
+    """
+
+def share_registers(
+    uses: list[tuple[int, ...]],
+    defs: list[tuple[int, ...]],
+    kinds: list[InstructionKind],
+    only: list[int],
+    allocated: list[tuple[int, ...]],
+    of_registers: list[tuple[int, ...]],
+    is_eliminated: bytearray,
+    readers: Readers,
+    groups: list[Group],
+    wanted: set[int] | None,
+    /,
+) -> None:
+    """Sets the virtual registers that registers share (`shared_registers.py`) in `of_registers`, and which
+    instructions they make superfluous in `is_eliminated`. Each group has a number of `Sharing`, instructions,
+    the kinds of those that may read their results, with their places among the uses, and what is packed. Of
+    their results, the `wanted` ones share, or all.
     """
 
 def sum_of_leaves(model: bytes, features: tuple[int, ...], /) -> int:

@@ -10,6 +10,8 @@ vectors.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
+from itertools import compress
+from operator import invert
 
 from ptx_lsp.analyses._flow import live_at_starts
 from ptx_lsp.analyses.bitset import BitIndex
@@ -25,13 +27,13 @@ _SPARE: Final = 64
 
 
 class GenKill(NamedTuple):
-    """The gen and kill sets of one block. `key` identifies them: keys are equal after an edit only if both
-    sets are unchanged.
+    """The gen and kill sets of each block. `keys` identify them: the key of a block is equal after an edit
+    only if both of its sets are unchanged.
     """
 
-    key: Hashable
-    gen: Collection[int]
-    kill: Collection[int]
+    keys: Sequence[Hashable]
+    gen: Sequence[Collection[int]]
+    kill: Sequence[Collection[int]]
 
 
 class LiveSets:
@@ -42,11 +44,11 @@ class LiveSets:
     def __init__(
         self,
         graph: Graph,
-        blocks: Sequence[GenKill],
+        blocks: GenKill,
         at_exit: frozenset[int],
         before: LiveSets | None,
     ) -> None:
-        numbers = set(at_exit).union(*[one.gen for one in blocks])
+        numbers = set(at_exit).union(*blocks.gen)
         self.bits: BitIndex
         self.numbering: object
         """Stands for the bits that numbers have: as long as it is the same object, each keeps its bit."""
@@ -73,18 +75,26 @@ class LiveSets:
             found = self._frozen.put(bits, self.bits.members(bits))
         return found
 
-    def _pairs_of(self, blocks: Sequence[GenKill]) -> list[tuple[int, int]]:
+    def _pairs_of(self, blocks: GenKill) -> list[tuple[int, int]]:
         """The bits that each block generates, and those that it keeps."""
-        known = [] if self._pairs.is_empty else [self._pairs.get(one.key) for one in blocks]
-        fresh = [one for one, pair in zip(blocks, known, strict=True) if pair is None] if known else blocks
-        gen = self.bits.masks([one.gen for one in fresh])
-        kill = self.bits.masks([one.kill for one in fresh])
-        pairs = [(more, ~less) for more, less in zip(gen, kill, strict=True)]
-        read = dict(zip([one.key for one in fresh], pairs, strict=True))
-        self._pairs.update(read)
+        known = [] if self._pairs.is_empty else [self._pairs.get(key) for key in blocks.keys]
         if not known:
-            return pairs
-        return [pair or read[one.key] for one, pair in zip(blocks, known, strict=True)]
+            return self._fresh_pairs(blocks)
+        is_fresh = [pair is None for pair in known]
+        changed = GenKill(
+            list(compress(blocks.keys, is_fresh)),
+            list(compress(blocks.gen, is_fresh)),
+            list(compress(blocks.kill, is_fresh)),
+        )
+        fresh = iter(self._fresh_pairs(changed))
+        return [pair or next(fresh) for pair in known]
+
+    def _fresh_pairs(self, blocks: GenKill) -> list[tuple[int, int]]:
+        """The pairs of blocks of which nothing is known."""
+        gen, kill = self.bits.masks(blocks.gen), self.bits.masks(blocks.kill)
+        pairs = list(zip(gen, map(invert, kill), strict=True))
+        self._pairs.update(dict(zip(blocks.keys, pairs, strict=True)))
+        return pairs
 
     def _solved(self, before: LiveSets | None) -> list[int]:
         if before is None or before._graph is not self._graph:
@@ -103,9 +113,11 @@ class LiveSets:
 
     def _solve(self, wanted: int) -> list[int]:
         """The solution for some bits."""
-        gen = [exposed & wanted for exposed, _ in self._masks]
+        gen, kept = map(list, zip(*self._masks, strict=True))
+        if wanted != -1:
+            gen = [exposed & wanted for exposed in gen]
         gen[self._graph.exit] |= self._at_exit & wanted
-        return solve(self._graph, gen, [kept for _, kept in self._masks])
+        return solve(self._graph, gen, kept)
 
 
 def solve(graph: Graph, gen: list[int], kept: list[int]) -> list[int]:

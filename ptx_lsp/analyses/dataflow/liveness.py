@@ -184,10 +184,9 @@ def _kills_of_blocks(flow: FunctionInstructions, first: int, end: int) -> list[C
 
 @incremental_fact
 def _sets(function: Function, earlier: Previous[LiveSets] | None) -> LiveSets:
-    blocks = [
-        GenKill(content, one.exposed, one.killed)
-        for content, one in zip(block_identities(function).blocks, block_summaries(function), strict=True)
-    ]
+    summaries = block_summaries(function)
+    exposed, killed = [one.exposed for one in summaries], [one.killed for one in summaries]
+    blocks = GenKill(block_identities(function).blocks, exposed, killed)
     return LiveSets(cfg(function).graph, blocks, returned(function), earlier.value if earlier else None)
 
 

@@ -11,6 +11,7 @@
 #include "phis.h"
 #include "regions.h"
 #include "renaming.h"
+#include "sharing.h"
 #include "trees.h"
 #include "uniform.h"
 #include "value_readers.h"
@@ -36,6 +37,7 @@ static PyMethodDef functions[] = {
     {"definitions", definitions, METH_VARARGS, NULL},
     {"live_at_starts", live_at_starts, METH_VARARGS, NULL},
     {"registers_holding", registers_holding, METH_VARARGS, NULL},
+    {"share_registers", share_registers, METH_VARARGS, NULL},
     {"sum_of_leaves", sum_of_leaves, METH_VARARGS, NULL},
     {"uniform_values", uniform_values, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};

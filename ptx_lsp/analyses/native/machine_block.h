@@ -277,20 +277,28 @@ static int make_all_live(
 
 static PyObject *block_registers(PyObject *Py_UNUSED(module), PyObject *arguments) {
   MachineCode code;
-  PyObject *kinds, *more, *numbers, *found = NULL;
+  PyObject *kinds, *more, *bounds, *numbers, *found = NULL;
   const unsigned char *bits;
   Py_ssize_t size;
   BlockWalk walk = {0};
-  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!nnO!y#y#", &code.lists[0], &code.lists[1], &code.lists[2],
+  if (!PyArg_ParseTuple(arguments, "OOOOO!O!O!OO!O!O!O!y#", &code.lists[0], &code.lists[1], &code.lists[2],
                         &code.lists[3], &PyList_Type, &kinds, &PyList_Type, &code.values, &PyList_Type,
                         &code.allocated, &code.is_eliminated, &PyDict_Type, &code.loads, &PyDict_Type, &more,
-                        &code.first, &code.end, &PyList_Type, &numbers, &bits, &size, &walk.elsewhere,
-                        &walk.elsewhere_end))
+                        &PyList_Type, &bounds, &PyList_Type, &numbers, &walk.elsewhere, &walk.elsewhere_end))
     return NULL;
-  if (!is_machine_code(&code) || !are_lists_with(&kinds, 1, code.first, code.end)) return NULL;
-  if (read_loaded(&code) && make_all_live(&walk, &code, numbers, bits, size) && go_back(&walk, &code, kinds, more))
-    found = Py_BuildValue("nnn", walk.pressure, walk.text_registers,
-                          walk.live + walk.counted_results + walk.most_more);
+  Py_ssize_t count = PyList_Size(bounds);
+  if (read_loaded(&code)) found = PyList_New(count);
+  for (Py_ssize_t n = 0; n < count && found != NULL; n++) {
+    forget_states(&walk);
+    PyObject *block = NULL;
+    if (PyArg_ParseTuple(PyList_GetItem(bounds, n), "nny#", &code.first, &code.end, &bits, &size) &&
+        is_machine_code(&code) && are_lists_with(&kinds, 1, code.first, code.end) &&
+        make_all_live(&walk, &code, numbers, bits, size) && go_back(&walk, &code, kinds, more))
+      block = Py_BuildValue("nnn", walk.pressure, walk.text_registers,
+                            walk.live + walk.counted_results + walk.most_more);
+    if (block == NULL) Py_CLEAR(found);
+    else PyList_SetItem(found, n, block);
+  }
   PyMem_Free(code.is_loaded);
   end_block_walk(&walk);
   return found;

@@ -16,7 +16,8 @@ Here, threads are known to access the same address if it is that of a variable o
 from __future__ import annotations
 
 from ptx_lsp.analyses.instructions.operands import register_of
-from ptx_lsp.analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters
+from ptx_lsp.analyses.registers.machine_blocks import NO_REGISTER
+from ptx_lsp.analyses.registers.virtual_registers import VirtualRegisters
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 

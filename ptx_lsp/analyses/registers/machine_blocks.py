@@ -93,16 +93,19 @@ class MachineCode:
         )  # fmt: skip
 
     def registers(
-        self, first: int, end: int, numbering: BitIndex, live_after: int, elsewhere: bytes
-    ) -> tuple[int, int, int]:
-        """The pressure of a block with what is live after it, as a bit set, and bounds for the registers that
-        it needs in text order and in any order (2, 3). What has a flag in `elsewhere` does not count.
+        self, bounds: Iterable[tuple[int, int, int]], numbering: BitIndex, elsewhere: bytes
+    ) -> list[tuple[int, int, int]]:
+        """The pressure of each block of the instructions from one number up to another (exclusive) with what
+        is live after it, as a bit set, and bounds for the registers that it needs in text order and in any
+        order (2, 3). What has a flag in `elsewhere` does not count.
         """
         flow = self.flow
-        bits = live_after.to_bytes((live_after.bit_length() + 7) // 8, "little")
+        with_bits = [
+            (first, end, live.to_bytes((live.bit_length() + 7) // 8, "little")) for first, end, live in bounds
+        ]
         return block_registers(
             flow.uses, flow.defs, flow.partial_defs, flow.guards, flow.kinds, self.of_registers,
-            self.allocated, self.is_eliminated, self.loads, self._more, first, end, numbering.numbers, bits,
+            self.allocated, self.is_eliminated, self.loads, self._more, with_bits, numbering.numbers,
             elsewhere,
         )  # fmt: skip
 

@@ -10,7 +10,8 @@ from ptx_lsp.analyses.bitset import EMPTY
 from ptx_lsp.analyses.instructions.constants import literal
 from ptx_lsp.analyses.instructions.operands import register_of
 from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
-from ptx_lsp.analyses.registers.virtual_registers import NO_REGISTER, VirtualRegisters
+from ptx_lsp.analyses.registers.machine_blocks import NO_REGISTER
+from ptx_lsp.analyses.registers.virtual_registers import VirtualRegisters
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 

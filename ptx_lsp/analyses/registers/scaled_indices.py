@@ -15,16 +15,10 @@ from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions
 from ptx_lsp.analyses.registers.machine_kind import Coalescing, coalescing
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
-from ptx_lsp.static_typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing import Final
-
-_SUMS: Final = frozenset({"add.s64", "add.u64"})
 
 
 class ScaledIndices:
-    """Which registers are scaled indices, and of what."""
+    """Which products and shifts may be scaled indices."""
 
     def __init__(
         self, function: Function, flow: FunctionInstructions, defined: Definitions, readers: Readers
@@ -34,17 +28,12 @@ class ScaledIndices:
         self.definitions = defined
         self.readers = readers
 
-    def index(self, register: int) -> int | None:
-        """The index that `register`, which has a single definition, scales; None if it is something else."""
-        number = self.definitions.only[register]
-        uses = self.flow.uses[number]
-        if len(uses) != 1:
-            return None
-        kinds, reading = self.flow.kinds, self.readers.of(register)
-        if not all(kinds[use].shape.spelling in _SUMS for use in reading):
-            return None
-        is_variable = self.definitions.only[uses[0]] == SEVERAL
-        return None if is_variable and not self.is_unchanged(uses[0], number, reading) else uses[0]
+    def kept(self, numbers: list[int]) -> list[int]:
+        """Those products and shifts whose index keeps its value until they are read. Others are not indices;
+        nor are these if something else than a sum reads them.
+        """
+        gone = {number for _, number, is_kept in self._of_variables(numbers) if not is_kept}
+        return [number for number in numbers if number not in gone] if gone else numbers
 
     def is_unchanged(self, index: int, number: int, reading: Sequence[int]) -> bool:
         """Whether an index keeps its value from an instruction to those that read the product."""
@@ -58,13 +47,20 @@ class ScaledIndices:
         )
 
     def of_variables(self) -> Iterator[tuple[int, bool]]:
-        """The products and shifts of a register with several definitions, and whether each is an index."""
-        uses, defs, only = self.flow.uses, self.flow.defs, self.definitions.only
+        """The products and shifts of a register with several definitions, and whether each may be one."""
         for shape, numbers in shape_index(self.function).items():
-            if coalescing(shape) != Coalescing.SCALED:
-                continue
-            for number in numbers:
-                if len(uses[number]) == 1 and only[uses[number][0]] == SEVERAL and defs[number]:
-                    register = defs[number][0]
-                    if only[register] == number:
-                        yield register, self.index(register) is not None
+            if coalescing(shape) == Coalescing.SCALED:
+                for register, _, is_kept in self._of_variables(numbers):
+                    yield register, is_kept
+
+    def _of_variables(self, numbers: list[int]) -> Iterator[tuple[int, int, bool]]:
+        """The products and shifts among these of a register with several definitions, the instructions, and
+        whether the index keeps its value.
+        """
+        uses, defs, only = self.flow.uses, self.flow.defs, self.definitions.only
+        for number in numbers:
+            if len(uses[number]) == 1 and only[uses[number][0]] == SEVERAL and defs[number]:
+                register = defs[number][0]
+                if only[register] == number:
+                    reading = self.readers.of(register)
+                    yield register, number, self.is_unchanged(uses[number][0], number, reading)

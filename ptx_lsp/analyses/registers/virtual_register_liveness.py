@@ -8,12 +8,23 @@ quarter of public kernels.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.dataflow.bitvector_dataflow import GenKill, LiveSets
 from ptx_lsp.analyses.registers.virtual_registers import virtual_registers
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.model.function import Function
+from ptx_lsp.static_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Final
+
+    from ptx_lsp.analyses._flow import MachineBlock
+
+_EXPOSED: Final[Callable[[MachineBlock], tuple[int, ...]]] = attrgetter("upward_exposed")
+_DEFINED: Final[Callable[[MachineBlock], tuple[int, ...]]] = attrgetter("defined")
 
 
 class VirtualRegisterLiveness:
@@ -42,8 +53,7 @@ def virtual_register_liveness(
     function: Function, earlier: Previous[VirtualRegisterLiveness] | None
 ) -> VirtualRegisterLiveness:
     """The virtual registers of `function` that are live at the starts of its blocks."""
-    blocks = [
-        GenKill(one, one.upward_exposed, one.defined) for one in virtual_registers(function).blocks.values()
-    ]
+    blocks = list(virtual_registers(function).blocks.values())
+    sets = GenKill(blocks, list(map(_EXPOSED, blocks)), list(map(_DEFINED, blocks)))
     before = earlier.value.sets if earlier else None
-    return VirtualRegisterLiveness(LiveSets(cfg(function).graph, blocks, frozenset(), before))
+    return VirtualRegisterLiveness(LiveSets(cfg(function).graph, sets, frozenset(), before))

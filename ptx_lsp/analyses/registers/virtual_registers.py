@@ -25,57 +25,22 @@ place and may hold parts of several PTX registers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable
 
-from ptx_lsp.analyses._flow import MachineBlock
+from ptx_lsp.analyses._flow import MachineBlock, share_registers
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
 from ptx_lsp.analyses.control_flow.cfg import cfg
 from ptx_lsp.analyses.dataflow.definitions import NEVER, SEVERAL, Definitions, definitions, readers
-from ptx_lsp.analyses.instructions.constants import literal
-from ptx_lsp.analyses.instructions.operands import register_of
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
-from ptx_lsp.analyses.registers.machine_blocks import NO_REGISTER, MachineCode, allocated_registers
-from ptx_lsp.analyses.registers.machine_kind import Coalescing, coalescing, modifiable_by
+from ptx_lsp.analyses.registers.machine_blocks import MachineCode, allocated_registers
+from ptx_lsp.analyses.registers.machine_kind import Coalescing, coalescing
 from ptx_lsp.analyses.registers.needed_halves import may_be_narrow, narrowed
-from ptx_lsp.analyses.registers.scaled_indices import ScaledIndices
+from ptx_lsp.analyses.registers.shared_registers import SharedRegisters
 from ptx_lsp.facts import Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.shapes import shape_index
 from ptx_lsp.named_tuple import NamedTuple
-from ptx_lsp.static_typing import TYPE_CHECKING
-from ptx_lsp.syntax import nodes
-
-if TYPE_CHECKING:
-    from typing import Final
-
-_BANKED: Final = frozenset({"%ntid", "%nctaid"})
-_ADDRESSED: Final = frozenset({"ld", "ldu", "st", "atom", "red", "prefetch", "ldmatrix", "stmatrix"})
-_ADDRESSED_IN_SHARED: Final = _ADDRESSED | {"cp"}
-"""`cp.async` has an offset for shared memory only."""
-_PACKING: Final = frozenset({"mov"})
-_WORD: Final = 32
-_LOWER: Final = 0xFFFFFFFF
-_UPPER: Final = (-0x100000000, 0xFFFFFFFF00000000)
-_BY_READERS: Final = frozenset(
-    {Coalescing.OFFSET, Coalescing.SCALED, Coalescing.MODIFIED, Coalescing.PACKED}
-)
-"""Sharing that depends on the instructions that read the result."""
-_NUMBERS: Final = frozenset({"integer", "float", "single", "double"})
-_COPY_DEPTH: Final = 100
-"""Copies of copies are followed up to this depth, of five calls each, so that no chain exceeds the recursion
-limit of Python; without limit if they are numbered in order.
-"""
-
-
-@lru_cache(maxsize=1 << 14)
-def _is_constant(shape: Shape) -> bool:
-    """Whether instructions of a shape move a number to one register."""
-    if coalescing(shape) != Coalescing.MOVED or len(shape.arguments) != 2:
-        return False
-    target, source = shape.arguments
-    return target.kind == "register" and source.kind in _NUMBERS
 
 
 class VirtualRegisters(NamedTuple):
@@ -119,11 +84,8 @@ class _Coalescing:
         self.only = self.definitions.only
         self.is_eliminated = bytearray()
         self.values: list[tuple[int, ...]] = []
-        self.waiting: set[int] = set()
-        """Registers that may share and have no value yet."""
-        self.in_progress: set[int] = set()
         self.readers = readers(function)
-        self.scaled = ScaledIndices(function, flow, defined, self.readers)
+        self.shared = SharedRegisters(function, flow, defined, self.readers)
         self.dependents: dict[int, list[int]] | None = None
 
     def run(self) -> VirtualRegisters:
@@ -132,7 +94,7 @@ class _Coalescing:
         allocated = zip(self.allocated, self.only, strict=True)
         self.values = [() if number == NEVER else words for words, number in allocated]
         self.narrow(may_be_narrow(self.function, self.flow, self.allocated))
-        self.find_values(self.find_candidates())
+        self.share(shape_index(self.function).items(), None)
         return self.result({}, set())
 
     def result(self, known: dict[BlockIdentity, MachineBlock], changed: set[int]) -> VirtualRegisters:
@@ -176,33 +138,6 @@ class _Coalescing:
             for word in values[register]
         }
 
-    def find_candidates(self) -> list[int]:
-        """The registers that may share virtual registers."""
-        uses, defs, only, allocated = self.flow.uses, self.flow.defs, self.only, self.allocated
-        found: list[int] = []
-        for shape, numbers in shape_index(self.function).items():
-            if not self.may_share(shape):
-                continue
-            more = [
-                register
-                for number in numbers
-                for register in defs[number]
-                if only[register] == number and allocated[register]
-            ]
-            if _is_constant(shape):
-                self.eliminate(more)
-                continue
-            if coalescing(shape) in _BY_READERS:
-                more = [register for register in more if len(uses[only[register]]) == 1]
-            found += more
-        return found
-
-    def eliminate(self, constants: Iterable[int]) -> None:
-        """Registers that hold constants need no virtual registers."""
-        for register in constants:
-            self.values[register] = (NO_REGISTER,) * len(self.allocated[register])
-            self.is_eliminated[self.only[register]] = True
-
     def may_share(self, shape: Shape) -> bool:
         how = coalescing(shape)
         return how != Coalescing.NONE and (how != Coalescing.PARAMETER or self.function.is_kernel)
@@ -215,12 +150,13 @@ class _Coalescing:
         for register, words in found.items():
             self.allocated[register] = self.values[register] = words
 
-    def find_values(self, registers: Iterable[int]) -> None:
-        """Finds the values of registers that may share, in order: the first of a cycle gets its own."""
-        self.waiting = set(registers)
-        for register in sorted(self.waiting):
-            if register in self.waiting:
-                self.value(register)
+    def share(self, by_shape: Iterable[tuple[Shape, list[int]]], registers: set[int] | None) -> None:
+        """Finds what the results of some instructions share: all of them, or those among `registers`."""
+        flow = self.flow
+        share_registers(
+            flow.uses, flow.defs, flow.kinds, self.only, self.allocated, self.values, self.is_eliminated,
+            self.readers, self.shared.groups(by_shape), registers,
+        )  # fmt: skip
 
     # -- after an edit --------------------------------------------------------------------------
 
@@ -240,7 +176,7 @@ class _Coalescing:
         self.is_eliminated[first:old_end] = bytearray(end - first)
         touched.update(
             register
-            for register, is_index in self.scaled.of_variables()
+            for register, is_index in self.shared.scaled.of_variables()
             if is_index != self.is_eliminated[self.only[register]]
         )
         self.dependents = self.dependents_after(earlier)
@@ -254,14 +190,10 @@ class _Coalescing:
             changed.update(self.readers.of(register), self.definitions.of(register))
             for number in self.definitions.of(register):
                 self.is_eliminated[number] = False
-        kinds, only = new.kinds, self.only
-        self.find_values([
-            register
-            for register in touched
-            if only[register] >= 0
-            and self.allocated[register]
-            and self.may_share(kinds[only[register]].shape)
-        ])
+        by_shape: dict[Shape, list[int]] = {}
+        for number in {self.only[register] for register in touched} - {NEVER, SEVERAL}:
+            by_shape.setdefault(new.kinds[number].shape, []).append(number)
+        self.share(by_shape.items(), touched)
         return self.result(before.blocks, changed)
 
     def dependents_after(self, earlier: Previous[VirtualRegisters]) -> dict[int, list[int]]:
@@ -298,153 +230,3 @@ class _Coalescing:
                 if register not in found:
                     found.add(register)
                     waiting.append(register)
-
-    # -- the virtual registers of a register ----------------------------------------------------
-
-    def value(self, register: int) -> tuple[int, ...]:
-        waiting, in_progress = self.waiting, self.in_progress
-        if register not in waiting:
-            return self.values[register]
-        found: tuple[int, ...] | None = None
-        number = self.only[register]
-        if register not in in_progress and len(in_progress) < _COPY_DEPTH:
-            in_progress.add(register)  # a value that depends on itself gets its own register
-            found = self.coalesced(register, number)
-            in_progress.discard(register)
-            if register not in waiting:  # found in the meantime, through itself
-                return self.values[register]
-        waiting.discard(register)
-        if found is None:
-            return self.values[register]
-        self.is_eliminated[number] = True
-        self.values[register] = found
-        return found
-
-    def single_definition(self, registers: Sequence[int]) -> tuple[int, ...] | None:
-        """The virtual registers of the only element of `registers`, if it has at most one definition."""
-        if len(registers) != 1 or self.only[registers[0]] == SEVERAL:
-            return None
-        return self.value(registers[0])
-
-    def coalesced(self, register: int, number: int) -> tuple[int, ...] | None:
-        """The virtual registers that the single definition of `register` shares; None if it allocates its
-        own.
-        """
-        size = len(self.allocated[register])
-        uses = self.flow.uses[number]
-        match coalescing(self.flow.kinds[number].shape):
-            case Coalescing.MOVED:
-                return self.copied(register, number, size)
-            case Coalescing.PARAMETER if not uses:
-                return self.allocated[register]
-            case Coalescing.OFFSET if self.is_offset(register, number):
-                base = self.single_definition(uses)
-                return base if base and base.count(NO_REGISTER) < len(base) else None
-            case Coalescing.SCALED:
-                index = self.scaled.index(register)
-                return None if index is None else (*self.value(index), *(NO_REGISTER,) * size)[:size]
-            case Coalescing.GENERIC:
-                return self.generic(number, size)
-            case Coalescing.WIDENED:
-                low = self.single_definition(uses)
-                return (low[0], NO_REGISTER) if low else None
-            case Coalescing.NARROWED:
-                whole = self.single_definition(uses)
-                return whole[:1] if whole else None
-            case Coalescing.MODIFIED if self.is_read_by(
-                register, modifiable_by(self.flow.kinds[number].shape.spelling)
-            ):
-                return self.of_same_size(uses, size)
-            case Coalescing.PACKED if self.is_read_by(register, _PACKING):
-                return self.of_same_size(uses, size)
-            case Coalescing.HALF:
-                return self.half(number)
-            case Coalescing.EXTENDED if uses and self.is_loaded(uses[0]):
-                return self.of_same_size(uses, size)
-            case _:
-                return None
-
-    def of_same_size(self, uses: Sequence[int], size: int) -> tuple[int, ...] | None:
-        whole = self.single_definition(uses)
-        return whole if whole is not None and len(whole) == size else None
-
-    def is_read_by(self, register: int, opcodes: frozenset[str]) -> bool:
-        kinds = self.flow.kinds
-        return all(kinds[use].opcode in opcodes for use in self.readers.of(register))
-
-    def is_loaded(self, register: int) -> bool:
-        number = self.only[register]
-        return number >= 0 and self.flow.kinds[number].opcode == "ld"
-
-    def half(self, number: int) -> tuple[int, ...] | None:
-        """The half that a shift by 32 bits or a mask leaves."""
-        value = literal(self.flow.body.instructions[number].operands[-1])
-        whole = self.single_definition(self.flow.uses[number])
-        if not whole or len(whole) < 2:
-            return None
-        if self.flow.kinds[number].opcode == "shr":
-            return (whole[1], NO_REGISTER) if value == _WORD else None
-        if value == _LOWER:
-            return whole[0], NO_REGISTER
-        return (NO_REGISTER, whole[1]) if value in _UPPER else None
-
-    def generic(self, number: int, size: int) -> tuple[int, ...] | None:
-        spelling = self.flow.kinds[number].shape.spelling
-        if ".local" in spelling and ".to" not in spelling:
-            return None
-        uses = self.flow.uses[number]
-        return self.single_definition(uses) if uses else (NO_REGISTER,) * size
-
-    def copied(self, register: int, number: int, size: int) -> tuple[int, ...] | None:
-        uses, defs = self.flow.uses[number], self.flow.defs[number]
-        source = self.flow.body.instructions[number].operands[-1]
-        if len(defs) > 1:
-            whole = self.single_definition(uses)
-            if whole is None:
-                return None
-            at = defs.index(register) * size
-            if len(defs) == 2 * len(whole) and size == 1:
-                return (whole[at // 2],)  # one of two halves of a word
-            return whole[at : at + size] if size * len(defs) == len(whole) else None
-        if isinstance(source, nodes.Vector):
-            return self.packed(source, size)
-        if uses:
-            return self.of_same_size(uses, size)
-        name = source.object if isinstance(source, nodes.Member) else source
-        if isinstance(name, nodes.Name) and name.text.startswith("%"):
-            return self.allocated[register] if name.text in _BANKED else None
-        return (NO_REGISTER,) * size
-
-    def packed(self, source: nodes.Vector, size: int) -> tuple[int, ...] | None:
-        if size < 2:
-            return None
-        parts: list[int] = []
-        for item in source.items:
-            register = register_of(self.flow, item)
-            if register is None:
-                parts.append(NO_REGISTER)
-                continue
-            whole = self.single_definition((register,))
-            if whole is None:
-                return None
-            parts.extend(whole)
-        return tuple(parts) if len(parts) == size else None
-
-    def is_offset(self, register: int, number: int) -> bool:
-        """Whether `register` differs from another by a constant and is used only in addresses."""
-        flow = self.flow
-        if len(flow.uses[number]) != 1 or literal(flow.body.instructions[number].operands[-1]) is None:
-            return False
-        addressed = _ADDRESSED_IN_SHARED if len(self.allocated[register]) == 1 else _ADDRESSED
-        for use in self.readers.of(register):
-            if flow.kinds[use].opcode not in addressed or self.is_used_outside_address(register, use):
-                return False
-        return True
-
-    def is_used_outside_address(self, register: int, use: int) -> bool:
-        """Whether the instruction `use` names `register` outside an address."""
-        for operand in self.flow.body.instructions[use].operands:
-            for part in operand.items if isinstance(operand, nodes.Vector) else (operand,):
-                if register_of(self.flow, part) == register:
-                    return True
-        return False

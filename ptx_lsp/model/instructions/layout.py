@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ptx_lsp.facts import fact
 from ptx_lsp.isa.target import Version, effective
 from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
@@ -47,6 +48,7 @@ def address_alignment(variable: Variable) -> int | None:
     return max(alignment, _DYNAMIC_ALIGNMENT) if alignment and is_dynamic else alignment
 
 
+@fact
 def parameter_bytes(function: Function) -> int | None:
     """The size of a kernel's parameters, as ptxas counts it against its limit, including padding; None if the
     size of one is unknown.

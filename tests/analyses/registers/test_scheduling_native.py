@@ -321,12 +321,13 @@ def test_blocks(seed: int) -> None:
     for after, others in ((set[int](), set[int]()), (set(code.live_out), elsewhere)):
         besides = [3 * (kind is shape) for kind in kinds]
         wanted = _block_registers(code, besides, range(first, end), after, others | loaded)
-        assert wanted == block_registers(
+        bits = sum(1 << word for word in after).to_bytes(2, "little")
+        registers = block_registers(
             code.uses, code.defs, code.partial, code.guards, kinds, code.values, code.allocated,
-            code.is_eliminated, dict.fromkeys(loaded, 0), {shape: 3}, first, end, list(range(14)),
-            sum(1 << word for word in after).to_bytes(2, "little"),
-            bytes(word in others for word in range(14)),
+            code.is_eliminated, dict.fromkeys(loaded, 0), {shape: 3}, [(0, 12, b""), (first, end, bits)],
+            list(range(14)), bytes(word in others for word in range(14)),
         )  # fmt: skip
+        assert wanted == registers[1]
         assert after or others or wanted[0] == found.pressure
 
 
@@ -398,8 +399,8 @@ _GRAPH = DependenceGraph(_OPERANDS, [1] * 3, 6, [None] * 3, False)
         lambda: _flow.Readers([()], -1),
         lambda: _flow.Readers([()], 1).of(1),
         lambda: machine_blocks([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1)]),
-        lambda: block_registers([], [], [], [], [], [], [], bytearray(), {}, {}, 0, 1, [], b"", b""),
-        lambda: block_registers([], [], [], [], [], [], [], bytearray(), {}, {}, 0, 0, [], b"1", b""),
+        lambda: block_registers([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 1, b"")], [], b""),
+        lambda: block_registers([], [], [], [], [], [], [], bytearray(), {}, {}, [(0, 0, b"1")], [], b""),
         lambda: _OPERANDS.unrolled(0, bytes(3)),
         lambda: _OPERANDS.unrolled(2, b""),
         lambda: _OPERANDS.profile([0, 1], [0] * 3, _COUNTED),

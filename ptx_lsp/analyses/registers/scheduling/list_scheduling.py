@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from operator import add, sub
-from sys import maxsize
 
 from ptx_lsp.analyses._flow import DependenceGraph, Operands
 from ptx_lsp.analyses.registers.scheduling.region_code import RegionCode
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 _TRIES: Final = 8
 """How many instructions that need not wait are tried."""
+_TOGETHER: Final = 32
 
 Key: TypeAlias = tuple[object, ...]
 """All that the code of a region depends on."""
@@ -51,19 +51,6 @@ class RegionSource(Protocol):
     def key(self) -> Key: ...
     def read(self) -> RegionCode: ...
     def dependence(self, operands: Operands) -> DependenceGraph: ...
-
-    def registers(self, elsewhere: bytes) -> tuple[int, int, int] | None:
-        """The pressure of the region, and bounds for the registers that it needs in text order and in any
-        order (`MachineCode.registers`); None if it is unrolled.
-        """
-        ...
-
-
-class RegisterBounds(NamedTuple):
-    """The most registers that a region may need."""
-
-    in_text_order: int
-    with_hoisting: int
 
 
 class StraightLineRegion:
@@ -82,8 +69,6 @@ class StraightLineRegion:
         """That of the code, once there is no source."""
         self._code: RegionCode | None = None
         self._dependence: DependenceGraph | None = None
-        self._closer: tuple[bytes, RegisterBounds] | None = None
-        """For the virtual registers elsewhere."""
 
     def read_from(self, source: RegionSource) -> bool:
         """Whether a later version of the function has the same code. It is then read from there."""
@@ -112,22 +97,6 @@ class StraightLineRegion:
     @property
     def live_out(self) -> frozenset[int]:
         return self.code.live_out
-
-    def closer_bounds(self, elsewhere: bytes) -> RegisterBounds:
-        """Bounds for `text_registers` and `registers_with_hoisting`, besides those for `parameters`."""
-        known = self._closer
-        if known is None or known[0] != elsewhere:
-            known = self._closer = elsewhere, self._bounds(elsewhere)
-        return known[1]
-
-    def _bounds(self, elsewhere: bytes) -> RegisterBounds:
-        if self._source is None:
-            return RegisterBounds(self.bound, self.bound + self.results)
-        found = self._source.registers(elsewhere)
-        if found is None:
-            return RegisterBounds(self.text_registers(elsewhere), maxsize)
-        pressure, in_text_order, in_any_order = found
-        return RegisterBounds(in_text_order, min(pressure + self.results, in_any_order))
 
     def min_registers(self, elsewhere: bytes) -> int:
         """The fewest registers with which the region can be scheduled (2)."""
@@ -206,6 +175,12 @@ class Regions(Protocol):
         """The number of virtual registers that are live after each region, without those elsewhere."""
         ...
 
+    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[tuple[int, int, int]]:
+        """The pressure of some regions, and bounds for the registers that each needs in text order and in any
+        order (`MachineCode.registers`), besides those for `parameters`.
+        """
+        ...
+
     def __getitem__(self, index: int, /) -> StraightLineRegion: ...
 
 
@@ -224,14 +199,15 @@ def most_registers(regions: Regions, elsewhere: bytes) -> int:
     found = max(live, default=0)
     loaded = _loaded(regions.parameters, elsewhere)
     bounds = [*map(add, _bounds(regions, live), loaded)]
-    for index in _above(found, bounds):
+    above = _above(found, bounds)
+    for index, (_, in_text_order, _) in _closer_bounds(regions, above, elsewhere):
         if bounds[index] <= found:
             break
-        region, more = regions[index], loaded[index]
-        if region.closer_bounds(elsewhere).in_text_order + more > found and (
-            not more or region.text_registers(elsewhere) > found
+        more = loaded[index]
+        if in_text_order + more > found and (
+            not more or regions[index].text_registers(elsewhere) > found
         ):
-            found = max(found, region.min_registers(elsewhere))
+            found = max(found, regions[index].min_registers(elsewhere))
     return found
 
 
@@ -248,18 +224,27 @@ def most_registers_with_hoisting(
     loaded = _loaded(regions.parameters, elsewhere)
     own = _bounds(regions, regions.live_after(elsewhere))
     bounds = [*map(add, map(add, own, regions.results), loaded)]
-    for index in _above(least, bounds):
+    above = _above(least, bounds) if least < end else []
+    for index, (pressure, _, in_any_order) in _closer_bounds(regions, above, elsewhere):
         if bounds[index] <= found or end <= found:
             break
-        region = regions[index]
-        if region.closer_bounds(elsewhere).with_hoisting + loaded[index] > found:
-            found = max(found, region.registers_with_hoisting(limit, elsewhere))
+        if min(pressure + regions.results[index], in_any_order) + loaded[index] > found:
+            found = max(found, regions[index].registers_with_hoisting(limit, elsewhere))
     return found
 
 
 def _bounds(regions: Regions, live: list[int]) -> Iterator[int]:
     """The bounds of the regions, with so many virtual registers live after each."""
     return map(add, map(sub, regions.bounds, regions.live), live)
+
+
+def _closer_bounds(
+    regions: Regions, places: list[int], elsewhere: bytes
+) -> Iterator[tuple[int, tuple[int, int, int]]]:
+    """The closer bounds of the regions at some places: of a few at once, because not all are needed."""
+    for at in range(0, len(places), _TOGETHER):
+        some = places[at : at + _TOGETHER]
+        yield from zip(some, regions.closer_bounds(some, elsewhere), strict=True)
 
 
 def _above(least: int, bounds: list[int]) -> list[int]:

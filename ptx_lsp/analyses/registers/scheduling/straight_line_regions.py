@@ -111,6 +111,18 @@ class StraightLineRegions:
             known = self._live_after = elsewhere, [*map(int.bit_count, counted)]
         return known[1]
 
+    def closer_bounds(self, places: Sequence[int], elsewhere: bytes) -> list[tuple[int, int, int]]:
+        blocks, sets, code = self._version.blocks, self._version.sets, self._version.left.code
+        bounds = [
+            (blocks[first].first, blocks[last].end, behind)
+            for first, last, _, behind in map(self._places.__getitem__, places)
+        ]
+        found = code.registers(bounds, sets.bits, elsewhere)
+        for at, place in enumerate(places):
+            if self._places[place][2] > 1:  # unrolled
+                found[at] = maxsize, self[place].text_registers(elsewhere), maxsize
+        return found
+
     def __len__(self) -> int:
         return len(self._places)
 
@@ -277,11 +289,6 @@ class _Source:
 
     def dependence(self, operands: Operands) -> DependenceGraph:
         return dependence_graph(self.left.code.flow, operands)
-
-    def registers(self, elsewhere: bytes) -> tuple[int, int, int] | None:
-        if self.factor > 1:
-            return None
-        return self.left.code.registers(self.first, self.end, self.sets.bits, self.behind, elsewhere)
 
 
 def _is_once(flow: FunctionInstructions, number: int, guards: set[int]) -> bool:
