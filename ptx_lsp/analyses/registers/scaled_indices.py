@@ -29,8 +29,8 @@ class ScaledIndices:
         self.readers = readers
 
     def kept(self, numbers: list[int]) -> list[int]:
-        """Those products and shifts whose index keeps its value until they are read. Others are not indices;
-        nor are these if something else than a sum reads them.
+        """The products and shifts among these instructions whose index keeps its value until they are read.
+        Others are not indices; nor are these if something else than a sum reads them.
         """
         gone = {number for _, number, is_kept in self._of_variables(numbers) if not is_kept}
         return [number for number in numbers if number not in gone] if gone else numbers

@@ -51,15 +51,15 @@ _NUMBERS: Final = frozenset({"integer", "float", "single", "double"})
 
 
 class Sharing:
-    """What the result of an instruction has, as in `native/sharing.h`: of the only register that it reads if
-    nothing else is said. All but `SCALED` need a source with at most one definition.
+    """The virtual registers that the result of an instruction has, as in `native/sharing.h`: of the only
+    register that it reads if nothing else is said. All but `SCALED` need a source with at most one definition.
     """
 
     ITS_OWN: Final = 1
     """Its own virtual registers, but the instruction is eliminated."""
     NOTHING: Final = 2
     PACKED: Final = 3
-    """Those of the parts, if they are as many as it needs."""
+    """The registers of the parts, if they are as many as it needs."""
     UNPACKED: Final = 4
     """Its part, if the source has as many as all parts, or the word that holds two of them."""
     SAME_SIZE: Final = 5
