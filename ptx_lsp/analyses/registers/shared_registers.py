@@ -52,7 +52,8 @@ _NUMBERS: Final = frozenset({"integer", "float", "single", "double"})
 
 class Sharing:
     """The virtual registers that the result of an instruction has, as in `native/sharing.h`: of the only
-    register that it reads if nothing else is said. All but `SCALED` need a source with at most one definition.
+    register that it reads if nothing else is said. All but `SCALED` need a source with at most one
+    definition.
     """
 
     ITS_OWN: Final = 1
