@@ -1,6 +1,7 @@
 # .venv is set up once, and again when the files that it is made from change.
 
 PYTHON ?= python3
+SEED ?= $(shell date +%s)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -14,7 +15,7 @@ C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
 unexport PYTHONDONTWRITEBYTECODE # else each process of the tests would compile all modules again
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types unit test-long editors test-vscode grammar bench docs dist pictures record-gpu clean
+.PHONY: help setup demo test test-fast lint types unit test-long test-random editors test-vscode grammar bench docs dist pictures record-gpu clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,6 +56,9 @@ unit: setup ## run all tests in Python
 
 test-long: setup ## run all tests in Python, with the many examples of random tests
 	PTX_LSP_LONG=1 $(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress
+
+test-random: setup ## run all tests in Python in a random order (SEED=N repeats one)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress --random-order-bucket=module --random-order-seed=$(SEED)
 
 editors: ## install Emacs, Vim and tmux for their tests (Debian and Ubuntu, as root)
 	@sh tests/server/editors/install.sh
