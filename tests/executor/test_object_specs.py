@@ -83,7 +83,7 @@ def test_what_is_no_object() -> None:
     ("tensor(f16:zeros(64),shape=2x2x16,channels=8x8,pixels=1)", "`channels=8x8`: expected one number"),
     ("tensor(f16:zeros(64),shape=2x2x16,channels=99999,pixels=1)", "must have 1 to 256 channels, not 99999"),
     ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=99999)", "1024 pixels"),
-    ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=1,lower=-99999)", "from -32768 to 32767, not -99999"),
+    ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=1,lower=-99999)", "must be from -32768 to 32767"),
     ("tensor(f16:zeros(64),shape=2x2x16,channels=8,pixels=1,upper=1/1/1/1)", "at most three numbers"),
 ])
 def test_what_is_not_understood(spec: str, why: str) -> None:
