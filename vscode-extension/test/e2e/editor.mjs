@@ -346,7 +346,7 @@ export async function untilVisible(act, effect) {
     await effect.waitFor({ timeout: TURN });
     return true;
   }, async () => {
-    const inFront = await effect.page().locator('.monaco-dialog-box:visible, .quick-input-widget:visible').allInnerTexts();
+    const inFront = await effect.page().locator('.monaco-dialog-box:visible, .quick-input-widget:visible, .notification-toast:visible').allInnerTexts();
     return `no ${effect} after ${act}; in front of the window: ${inFront.join(' | ') || 'nothing'}`;
   });
 }
