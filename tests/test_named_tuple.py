@@ -117,7 +117,7 @@ class Long(NamedTuple):
 def test_many_fields() -> None:
     first = range(1, 9)
     assert Long(*first) == Long(*range(1, 8), h=8) == tuple(range(1, 11))
-    assert Long(*first, 0, j=3) == (*first, 0, 3)
+    assert Long(*[*first, 0], j=3) == (*first, 0, 3)
     assert Long(*first)._replace(a=0) == (0, *range(2, 11))
     assert pickle.loads(pickle.dumps(Long(*first))) == Long(*first)
 

@@ -96,15 +96,15 @@ def test_a_phi_with_many_inputs_is_not_evaluated_for_each(
     text = _OF_TABLE.format(before=before, names=names, cases="\n".join(cases), after=after)
     function = Module.parse(HEADER + text).functions[0]
     read: list[int] = []
-    join = uniformity_solver._Solver.join
+    join = uniformity_solver.Solver.join
 
     def counting(
-        self: uniformity_solver._Solver, inputs: tuple[int, ...], block: int
+        self: uniformity_solver.Solver, inputs: tuple[int, ...], block: int
     ) -> tuple[int, int, int]:
         read.append(len(inputs))
         return join(self, inputs, block)
 
-    monkeypatch.setattr(uniformity_solver._Solver, "join", counting)
+    monkeypatch.setattr(uniformity_solver.Solver, "join", counting)
     known = uniformity(function)
     assert known.ssa.is_available
     assert any(len(phi.inputs) > count for phi in known.ssa.phis.values())

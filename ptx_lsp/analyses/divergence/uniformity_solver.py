@@ -78,10 +78,12 @@ def solve(
     """The fixed point for the values of a function, given its transfer functions. `earlier` is the solution
     of a previous revision with the same `TransferFunctions.context`.
     """
-    return _Solver(form, transfers, dependence, earlier).run()
+    return Solver(form, transfers, dependence, earlier).run()
 
 
-class _Solver:
+class Solver:
+    """One run of the worklist algorithm for a function."""
+
     def __init__(
         self,
         form: SsaForm,
