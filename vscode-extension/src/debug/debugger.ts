@@ -33,11 +33,23 @@ export function registerDebugger(
   );
 }
 
+/** How long a start may keep others back, in milliseconds: one that hangs must not do so for good. */
+const PATIENCE = 10_000;
 let starting: Promise<void> | undefined;
 
 /** A second click while a session starts does not start another. */
 function once(launch: Launch): Promise<void> {
-  starting ??= debug(launch).finally(() => (starting = undefined));
+  if (!starting) {
+    const begun = debug(launch);
+    const over = (): void => {
+      if (starting === begun) {
+        starting = undefined;
+      }
+    };
+    starting = begun;
+    begun.then(over, over);
+    setTimeout(over, PATIENCE);
+  }
   return starting;
 }
 
