@@ -29,9 +29,9 @@ def test_recursion() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_quick_sort(seed: int) -> None:
     """Each thread sorts a row by itself: recursion of different depths."""
-    keys = RANDOM.integers(-99, 99, (64, 17)).astype(np.int32)
+    keys = RANDOM.integers(-99, 99, (64, 33)).astype(np.int32)
     want = np.sort(keys, axis=1)
-    launch(NVCC, entry="quick_sort", grid=2, block=32, args=[keys, np.int32(17)], seed=seed)
+    launch(NVCC, entry="quick_sort", grid=2, block=32, args=[keys, np.int32(33)], seed=seed)
     assert np.array_equal(keys, want)
 
 
