@@ -15,6 +15,7 @@ import {
 
 import { expand, find, NotThere, programFolders, type Found, type Places } from './finding.js';
 import { ONLY_PTX, OF_WHOLE_FILES, selector } from './hosts.js';
+import { Lenses } from './lenses.js';
 import { MEASURED } from './protocol.js';
 import { selectedPython } from './python.js';
 import { Trace } from './trace.js';
@@ -61,6 +62,7 @@ export class Server implements vscode.Disposable {
   /** The message to show if something is wrong. */
   readonly log = vscode.window.createOutputChannel('PTX Language Server', { log: true });
   private readonly trace = new Trace();
+  private readonly lenses = new Lenses();
 
   get state(): State {
     return this.current;
@@ -140,6 +142,7 @@ export class Server implements vscode.Disposable {
     this.changed.dispose();
     this.measured.dispose();
     this.trace.dispose();
+    this.lenses.dispose();
     this.log.dispose();
   }
 
@@ -222,7 +225,7 @@ export class Server implements vscode.Disposable {
           commands: ['ptx.occupancy', 'ptx.preview', 'ptx.debug'],
           notifications: [MEASURED],
         },
-        middleware: { provideDefinition: this.definition },
+        middleware: { provideDefinition: this.definition, ...this.lenses.middleware },
         initializationFailedHandler: () => false, // reported below
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue }),

@@ -1,5 +1,6 @@
 // A language server that behaves badly: `old` is of an early version, `dies` ends when a document is opened, `mute` never
-// answers, `broken` ends before it says anything, `midway` ends when a report is asked for, but answers when run again.
+// answers, `broken` ends before it says anything, `midway` ends when a report is asked for, but answers when run again,
+// `slow` says what its first code lens does only after VS Code has newer lenses.
 import fs from 'node:fs';
 
 const behaviour = process.argv[2];
@@ -8,6 +9,9 @@ if (behaviour === 'broken') {
   process.exit(1);
 }
 let buffer = Buffer.alloc(0);
+let lenses = 0;
+/** Answers about the first lens. */
+let late;
 
 process.stdin.on('data', (data) => {
   buffer = Buffer.concat([buffer, data]);
@@ -23,7 +27,7 @@ process.stdin.on('data', (data) => {
   }
 });
 
-function receive({ id, method }) {
+function receive({ id, method, params }) {
   if (behaviour === 'mute') {
     return;
   }
@@ -33,15 +37,33 @@ function receive({ id, method }) {
   }
   if (method === 'initialize') {
     const version = behaviour === 'old' ? '0.0.1' : '0.2.0';
-    answer(id, { capabilities: { hoverProvider: true, textDocumentSync: 1 }, serverInfo: { name: 'ptx-lsp', version } });
+    const codeLensProvider = behaviour === 'slow' ? { resolveProvider: true } : undefined;
+    answer(id, { capabilities: { hoverProvider: true, textDocumentSync: 1, codeLensProvider }, serverInfo: { name: 'ptx-lsp', version } });
+  } else if (method === 'textDocument/codeLens') {
+    const line = { line: 0, character: 0 };
+    answer(id, [{ range: { start: line, end: line }, data: (lenses += 1) }]);
+    setTimeout(() => late?.(), 100);
+  } else if (method === 'codeLens/resolve') {
+    const command = { title: `lens ${params.data}`, command: 'workbench.action.quickOpen', arguments: ['>ptx'] };
+    const resolve = () => answer(id, { ...params, command });
+    if (params.data === 1 && !late) {
+      late = resolve;
+      send({ id: 'refresh', method: 'workspace/codeLens/refresh' });
+    } else {
+      resolve();
+    }
   } else if (method === 'exit' || (behaviour === 'dies' && method === 'textDocument/didOpen')) {
     process.exit(behaviour === 'dies' ? 1 : 0);
-  } else if (id !== undefined) {
+  } else if (id !== undefined && method) {
     answer(id, null);
   }
 }
 
 function answer(id, result) {
-  const body = JSON.stringify({ jsonrpc: '2.0', id, result });
+  send({ id, result });
+}
+
+function send(message) {
+  const body = JSON.stringify({ jsonrpc: '2.0', ...message });
   process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -116,6 +116,14 @@ describe('a machine without the server', () => {
     await isUsable(editor);
   });
 
+  test('a code lens is that of the newest answer, and a click on it works', async () => {
+    await set({ 'ptx.server.path': fakeServer('slow') });
+    await page.locator('.codelens-decoration a', { hasText: /^lens [2-9]$/ }).first().click();
+    await page.locator('.quick-input-widget:visible').waitFor();
+    await page.keyboard.press('Escape');
+    await isUsable(editor);
+  });
+
   test('a server that never answers', async () => {
     await set({ 'ptx.server.startTimeout': 5, 'ptx.server.path': fakeServer('mute') });
     // restarting does not wait for the start that hangs

@@ -1,0 +1,54 @@
+/**
+ * Code lenses that stay alive. VS Code asks for the lenses of a document, and then for what each visible one does. When the
+ * second answer comes after newer lenses, it gives the newer ones the commands of the older, and deletes these
+ * commands, whose arguments it keeps elsewhere: a click then says *Actual command not found* until the text changes.
+ */
+
+import * as vscode from 'vscode';
+import type { Middleware } from 'vscode-languageclient/node';
+
+export class Lenses implements vscode.Disposable {
+  /** The second answers awaited. */
+  private readonly awaited = new Set<Promise<unknown>>();
+  /** The commands of lenses, by their names. */
+  private readonly commands = new Map<string, vscode.Disposable>();
+
+  readonly middleware: Pick<Middleware, 'provideCodeLenses' | 'resolveCodeLens'> = {
+    /** Newer lenses come after the second answers for the older ones, which would otherwise give them their titles, too. */
+    provideCodeLenses: async (document, token, next) => {
+      const found = await next(document, token);
+      while (this.awaited.size && !token.isCancellationRequested) {
+        await Promise.allSettled(this.awaited);
+        await new Promise((resolve) => setTimeout(resolve)); // the answer is sent after it is known here
+      }
+      return found;
+    },
+    resolveCodeLens: (lens, token, next) => {
+      const answer = this.resolved(() => next(lens, token)).finally(() => this.awaited.delete(answer));
+      this.awaited.add(answer);
+      return answer;
+    },
+  };
+
+  dispose(): void {
+    vscode.Disposable.from(...this.commands.values()).dispose();
+    this.commands.clear();
+  }
+
+  private async resolved(next: () => vscode.ProviderResult<vscode.CodeLens>): Promise<vscode.CodeLens | null | undefined> {
+    const lens = await next();
+    if (lens?.command?.command && lens.command.arguments) {
+      lens.command = { ...lens.command, command: this.named(lens.command), arguments: undefined };
+    }
+    return lens;
+  }
+
+  /** A command without arguments that does the same: VS Code has nothing of it to delete. It shows no command with `_`. */
+  private named({ command, arguments: given = [] }: vscode.Command): string {
+    const name = `_ptx.lens ${JSON.stringify([command, given])}`;
+    if (!this.commands.has(name)) {
+      this.commands.set(name, vscode.commands.registerCommand(name, () => vscode.commands.executeCommand(command, ...given)));
+    }
+    return name;
+  }
+}
