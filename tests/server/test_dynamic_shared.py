@@ -36,9 +36,16 @@ DIRECTIVES
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Connection]:
+def server() -> Iterator[Connection]:
     with Connection() as client:
         yield client
+
+
+@pytest.fixture
+def client(server: Connection) -> Connection:
+    """Without the settings of the test before."""
+    server.notify("workspace/didChangeConfiguration", {"settings": {"dynamicSharedMemory": None}})
+    return server
 
 
 @pytest.mark.parametrize(
@@ -174,7 +181,6 @@ def test_the_interval_of_the_estimate(client: Connection) -> None:
 def test_block_and_cluster_sizes_of_the_metadata(client: Connection, tmp_path: Path) -> None:
     """In all views, also after they change on disk."""
     path = tmp_path / "k.ptx"
-    client.notify("workspace/didChangeConfiguration", {"settings": {"dynamicSharedMemory": None}})
     client.open(path.as_uri(), KERNEL.replace("DIRECTIVES", ".maxntid 512"))
 
     def shown() -> tuple[object, ...]:
