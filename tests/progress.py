@@ -1,5 +1,6 @@
 """A pytest plugin for long runs. Instead of a dot for each test, a line every ten seconds says how many tests
-have run and which files are being tested. A failure is named as soon as it happens.
+have run and which files are being tested. A failure is named as soon as it happens, with the first line of
+its message.
 
     python -m pytest -p tests.progress
 """
@@ -45,7 +46,9 @@ class _Progress:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._running[getattr(report, "node", None)] = report.nodeid.partition("::")[0]
         if report.failed:
-            self._write(f"FAILED {report.nodeid} ({report.when})")
+            crash = getattr(report.longrepr, "reprcrash", None)
+            said = f": {crash.message.partition(chr(10))[0]}" if crash is not None else ""
+            self._write(f"FAILED {report.nodeid} ({report.when}){said}")
 
     def pytest_runtest_logfinish(self) -> None:
         self._done += 1

@@ -32,7 +32,7 @@ def test_lines_of_a_run(tmp_path: Path) -> None:
     lines = done.stdout.partition("=== FAILURES")[0].splitlines()
     assert [line[line.find("]") + 1 :] for line in lines if "test_three" in line] == [
         " 1 of 3 tests: test_three.py",
-        "FAILED test_three.py::test_bad (call)",
+        "FAILED test_three.py::test_bad (call): assert False",
         " 2 of 3 tests: test_three.py",
         " 3 of 3 tests: test_three.py",
     ]
