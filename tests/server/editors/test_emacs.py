@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.editors.terminal import HAS_TMUX, Terminal, a_home, terminal, until
+from tests.server.editors.terminal import HAS_TMUX, PATIENCE, Terminal, a_home, terminal, until
 from tests.server.test_features import TEXT
 
 MODE = Path(__file__).parents[3] / "editors" / "emacs" / "ptx-mode.el"
@@ -68,7 +68,9 @@ DIAGNOSTICS = "(mapcar 'flymake-diagnostic-text (flymake-diagnostics))"
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emacs]:
-    """As a person would start it, but for what lets the tests ask it, and with no compiler at work."""
+    """As a person would start it, but for what lets the tests ask it, with no compiler at work, and with time
+    for a server that starts slowly: after 30 s, Emacs would go on without it.
+    """
     home = tmp_path_factory.mktemp("home")
     environment = a_home(home, TEXT)
     init = home / ".emacs.d" / "init.el"
@@ -76,7 +78,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emacs]:
     init.write_text(f'(load "{MODE}")\n')
     listen = (
         f'(setq server-socket-dir "{home}" inhibit-startup-screen t '
-        "native-comp-deferred-compilation nil native-comp-jit-compilation nil)"
+        "native-comp-deferred-compilation nil native-comp-jit-compilation nil "
+        f"eglot-connect-timeout {PATIENCE})"
     )
     command = [str(EMACS), "-nw", "--eval", listen, "-f", "server-start", "kernel.ptx"]
     with terminal(command, home, environment) as screen:
