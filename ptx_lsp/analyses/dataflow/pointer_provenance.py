@@ -259,7 +259,7 @@ class _Tracing:
     def run(self, sources: set[int]) -> PointerProvenance:
         function, flow = self.function, instructions(self.function)
         body = function.body.instructions
-        only = definitions(flow).only
+        only = definitions(function).only
         given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
         indices: set[int] = set()
         all_uses, all_defs = flow.uses, flow.defs

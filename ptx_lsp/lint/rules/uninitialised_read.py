@@ -78,7 +78,7 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         return
     flow = instructions(function)
     found = uninitialized_reads(function)
-    writers = None if all(read.on_all_paths for read in found) else definitions(flow)
+    writers = None if all(read.on_all_paths for read in found) else definitions(function)
     for read in found:
         register = flow.register(read.register)
         place = _mentions(function, read.instruction, register)[-1]
