@@ -83,18 +83,21 @@ else:
     def _long_constructor(owner):
         """That of a class with many fields, of which there are few instances."""
         fields, defaults = owner._fields, owner._field_defaults
+        places = {field: place for place, field in enumerate(fields)}
+        needed = len(fields) - len(defaults)
+        usual = [defaults.get(field) for field in fields]
 
         def construct(_cls, /, *values, **named):
-            if named or len(values) < len(fields):
-                left = fields[len(values) :]
-                given = {**{field: defaults[field] for field in left if field in defaults}, **named}
-                if given.keys() != set(left):
-                    wrong = ", ".join(sorted(given.keys() ^ set(left)))
-                    raise TypeError(f"{owner.__qualname__}() lacks arguments or has wrong ones: {wrong}")
-                values = (*values, *[given[field] for field in left])
-            elif len(values) > len(fields):
-                raise TypeError(f"{owner.__qualname__}() takes {len(fields)} arguments, got {len(values)}")
-            return _new(_cls, values)
+            given = len(values)
+            wrong = [field for field in fields[given:needed] if field not in named]
+            wrong += [field for field in named if places.get(field, -1) < given]
+            if wrong or given > len(fields):
+                names = f": {', '.join(wrong)}" if wrong else ""
+                raise TypeError(f"{owner.__qualname__}() lacks arguments or has wrong ones{names}")
+            found = [*values, *usual[given:]]
+            for field, value in named.items():
+                found[places[field]] = value
+            return _new(_cls, found)
 
         return construct
 

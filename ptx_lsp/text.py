@@ -255,15 +255,16 @@ def _blocks(
 ) -> tuple[list[array[int]], list[int]]:
     """The blocks of the lines from `start` to the start of the line at `end`, and the start of each block."""
     lines = data[start:end].splitlines(keepends=True)
-    starts = list(accumulate(map(len, lines), initial=start))
-    if len(starts) > 1 and (end is not None or not data.endswith((b"\n", b"\r"))):
-        starts.pop()  # it belongs to another block, or the last line has no line end
-    begins = starts[::_MOST_LINES]
-    found = [
-        array("I", [one - begin for one in starts[first : first + _MOST_LINES]])
-        for first, begin in zip(range(0, len(starts), _MOST_LINES), begins, strict=True)
-    ]
-    return found, begins
+    if not lines or (end is None and data.endswith((b"\n", b"\r"))):
+        lines.append(b"")
+    blocks: list[array[int]] = []
+    begins: list[int] = []
+    for first in range(0, len(lines), _MOST_LINES):
+        begins.append(start)
+        starts = list(accumulate(map(len, lines[first : first + _MOST_LINES]), initial=0))
+        start += starts.pop()
+        blocks.append(array("I", starts))
+    return blocks, begins
 
 
 def _length(text: str, unit: ColumnUnit) -> int:

@@ -479,6 +479,19 @@ def control_dependences(
     `most`.
     """
 
+def natural_loops(
+    successors: tuple[tuple[int, ...], ...],
+    predecessors: tuple[tuple[int, ...], ...],
+    reverse_postorder: tuple[int, ...],
+    first: list[int],
+    last: list[int],
+    most: int,
+    /,
+) -> tuple[list[tuple[int, frozenset[int], tuple[int, ...]]], int] | None:
+    """The header, the blocks and the latches of each natural loop, in the order of the headers, and the
+    visits that this took; None if more than `most`. `first` and `last` are the `subtrees` of the dominators.
+    """
+
 def region_edges(
     successors: tuple[tuple[int, ...], ...], branches: list[int], reconvergence: list[int], most: int, /
 ) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from ptx_lsp.isa.matching.operand_access import OperandAccess
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.scope import Range, Scope
-from ptx_lsp.model.symbols import Declared, Register, Symbol, Variable
+from ptx_lsp.model.symbols import Declared, Label, Register, Symbol, Variable
 from ptx_lsp.syntax import nodes
 
 def names_in(value: nodes.Expression) -> list[nodes.Name]:
@@ -66,6 +66,11 @@ def resolve_instructions(
 ) -> int:
     """Adds the instructions from index `first` on to `instructions` and resolves their names, up to the first
     statement that is neither an instruction nor a `.loc` without attributes. Returns the index of that.
+    """
+
+def labels(statements: list[nodes.Statement], symbols: Mapping[int, Symbol], /) -> list[tuple[Label, int]]:
+    """The labels that statements declare, and how many instructions are before each; without those of
+    prototypes and target lists.
     """
 
 def shapes(

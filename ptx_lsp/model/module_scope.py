@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from itertools import count
 
@@ -113,10 +112,10 @@ class ModuleScope:
         self._outside: list[int] = []
         """The indices of statements that are not functions."""
 
-    @property
-    def outside(self) -> Iterator[Item]:
+    @cached_property
+    def outside(self) -> tuple[Item, ...]:
         """The statements that are not functions."""
-        return map(self.document.items.__getitem__, self._outside)
+        return tuple(map(self.document.items.__getitem__, self._outside))
 
     def launch_block(self, kernel: str) -> LaunchBlock | None:
         """The block size that the launches of a kernel have, if that is known apart from its directives."""

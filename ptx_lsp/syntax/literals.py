@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +13,7 @@ WORD: Final = 2**64
 """Integers have 64 bits (PTX ISA, "Integer Constants")."""
 
 
+@lru_cache(maxsize=4096)
 def integer(text: str) -> int | None:
     """The value of an integer literal in PTX syntax; None if it is invalid."""
     digits = text.removesuffix("U")

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 import pytest
 
 from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
-from ptx_lsp.analyses.control_flow.dominance import Dominance, dominance
+from ptx_lsp.analyses.control_flow.dominance import Dominance, Loop, dominance
 from ptx_lsp.model.module import Module
 from tests.strength import seeds
 
@@ -88,6 +88,7 @@ def test_dominators(seed: int) -> None:
         assert found.immediate_postdominators == immediate(graph.reverse(), flow.exit, count)
     assert_same_questions(found, graph)
     assert found.is_irreducible == is_irreducible(graph.subgraph(reached), found)
+    assert list(found.loops) == natural_loops(graph.subgraph(reached), found)
 
 
 def assert_same_questions(found: Dominance, graph: Graph) -> None:
@@ -104,6 +105,20 @@ def is_irreducible(graph: Graph, found: Dominance) -> bool:
     """Whether a way runs round once the back edges to loop heads are gone."""
     forward = [(a, b) for a, b in graph.edges if not found.dominates(b, a)]
     return not networkx.is_directed_acyclic_graph(networkx.DiGraph(forward))
+
+
+def natural_loops(graph: Graph, found: Dominance) -> list[Loop]:
+    """For each target of back edges, the blocks that reach a source without going through the target."""
+    loops: list[Loop] = []
+    for head in sorted(graph.nodes):
+        sources = {one for one, target in graph.edges if target == head and found.dominates(head, one)}
+        if sources:
+            inside = graph.subgraph(set(graph.nodes) - {head})
+            rest = sources - {head}
+            blocks = {head, *rest}.union(*[networkx.ancestors(inside, one) for one in rest])
+            latches = tuple([block for block in found.graph.reverse_postorder if block in sources])
+            loops.append(Loop(head, frozenset(blocks), latches))
+    return loops
 
 
 def test_the_graphs_are_of_all_kinds() -> None:

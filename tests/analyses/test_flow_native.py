@@ -85,6 +85,13 @@ def test_walks_over_a_graph() -> None:
     assert _flow.subtrees(_TREE) == ([0, 1, 1, 1], [0, 3, 2, 1], [3, 3, 2, 1])
 
 
+def test_natural_loops() -> None:
+    edges, into = ((1,), (2, 3), (1,), (3,)), ((), (0, 2), (1,), (1, 3))
+    order, (_, first, last) = _flow.reverse_postorder(edges, 0), _flow.subtrees((-1, 0, 1, 1))
+    found = _flow.natural_loops(edges, into, order, first, last, 10)
+    assert found == ([(1, frozenset({1, 2}), (2,)), (3, frozenset({3}), (3,))], 1)
+
+
 def test_endless_loops_are_joined_to_the_exit() -> None:
     edges, into = ((1, 2), (1,), (2,), ()), ((), (0, 1), (0, 2), ())
     order = _flow.reverse_postorder(edges, 0)
@@ -113,6 +120,7 @@ def test_a_limit_is_kept() -> None:
     assert _flow.dominance_frontiers(_INTO, _ORDER, _TREE, 1) is None
     assert _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, -1), 1) is None
     assert _flow.region_edges(_EDGES, [0, 0], [3, 3], 4) > 4
+    assert _flow.natural_loops(((1,), (0,)), ((1,), (0,)), (0, 1), [0, 1], [1, 1], 0) is None
 
 
 @pytest.mark.parametrize(
@@ -126,6 +134,9 @@ def test_a_limit_is_kept() -> None:
         lambda: _flow.control_dependences(_EDGES, _ORDER, (3, 3, 3, 4), 10),
         lambda: _flow.region_edges(_EDGES, [0], [], 10),
         lambda: _flow.subtrees((1, 2)),
+        lambda: _flow.natural_loops(_EDGES, _INTO, _ORDER, [0], [0], 10),
+        lambda: _flow.natural_loops(_EDGES, _INTO, (0, 0), [0] * 4, [0] * 4, 10),
+        lambda: _flow.natural_loops(_EDGES, _INTO, (4,), [0] * 4, [0] * 4, 10),
         lambda: _flow.BlockGraph(_EDGES, (0, 4)),
         lambda: _flow.BlockGraph(_EDGES, _ORDER).divergent_region(0, 4, True),
         lambda: _flow.BlockGraph(_EDGES, _ORDER).reachable((4,), -1),

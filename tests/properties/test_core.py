@@ -169,6 +169,17 @@ def _check_symbols(function: Function) -> int:
     return count
 
 
+def _check_labels(body: Body) -> None:
+    statements, symbols, before = body.statements, body.symbols, 0
+    expected: list[tuple[Label, int]] = []
+    for statement in statements:
+        before += isinstance(statement, nodes.Instruction)
+        symbol = symbols.get(statement.name.start) if isinstance(statement, nodes.Label) else None
+        if isinstance(symbol, Label):
+            expected.append((symbol, before))
+    assert _core.labels(statements, symbols) == expected
+
+
 # -- shapes and accesses ----------------------------------------------------------------------
 
 
@@ -264,6 +275,7 @@ def _check(data: bytes) -> int:
         if function.node.body is None:
             continue
         _check_shapes(function)
+        _check_labels(function.body)
         count += _check_accesses(function)
         if not function.body.duplicates and function.symbols is function.body.symbols:
             count += _check_symbols(function)

@@ -290,20 +290,24 @@ class _Builder:
 
     def graph(self) -> Graph:
         count = len(self.shapes)
-        ends = [*self.starts[1:], count]
+        ends = [*self.starts[1:], count] if count else []
         self.left = _EDGES_ANYWAY + _EDGES_OF_EACH * len(ends)
-        ways = [self.successors(start, end) for start, end in zip(self.starts, ends, strict=False)]
-        number_of = self.number_of
-        successors = [
-            tuple(dict.fromkeys([number_of[step] for step in targets])) for targets, _ in ways
-        ]
-        predecessors: list[list[int]] = [[] for _ in range(len(self.starts) + 1)]
-        for number, targets in enumerate(successors):
+        number_of, leaving = self.number_of, set(self.ending)
+        successors: list[tuple[int, ...]] = []
+        predecessors: list[list[int]] = [[] for _ in ends]
+        predecessors.append([])
+        unknown = [False] * len(predecessors)
+        for number, end in enumerate(ends):
+            targets: tuple[int, ...] = (number + 1,)
+            if end - 1 in leaving:
+                steps, unknown[number] = self.successors(end)
+                targets = tuple(dict.fromkeys([number_of[step] for step in steps]))
+            successors.append(targets)
             for target in targets:
                 predecessors[target].append(number)
-        unknown = [is_unknown for _, is_unknown in ways]
+        successors.append(())
         into = tuple(map(tuple, predecessors))
-        found = Graph((*successors, ()), into, (*unknown, False), is_complete=self.left >= 0)
+        found = Graph(tuple(successors), into, tuple(unknown), is_complete=self.left >= 0)
         if self.earlier is not None and self.earlier.value.graph.has_edges_of(found):
             return self.earlier.value.graph
         return found
@@ -334,12 +338,10 @@ class _Builder:
             self.without_return = _without_return(self.function)
         return self.node(number).start in self.without_return
 
-    def successors(self, first: int, end: int) -> tuple[tuple[int, ...], bool]:
-        """The instructions that may execute after the block, and whether they are unknown."""
+    def successors(self, end: int) -> tuple[tuple[int, ...], bool]:
+        """The instructions that may execute after the one before `end`, and whether they are unknown."""
         count = len(self.shapes)
-        opcode = self.shapes[end - 1].opcode if end > first else ""
-        if opcode not in _ENDS:
-            return (end,), False
+        opcode = self.shapes[end - 1].opcode
         last = self.node(end - 1)
         onward = (end,) if last.guard is not None else ()
         if opcode in JUMPS:

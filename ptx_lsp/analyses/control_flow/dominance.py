@@ -24,6 +24,7 @@ from ptx_lsp.analyses._flow import (
     dominance_frontiers,
     immediate_dominators,
     immediate_postdominators,
+    natural_loops,
     subtrees,
 )
 from ptx_lsp.analyses.bitset import EMPTY
@@ -223,29 +224,11 @@ class _Finder:
         return found[0]
 
     def loops(self) -> tuple[Loop, ...]:
-        latches: dict[int, list[int]] = {}
-        ranks = self.graph.ranks
-        for block in self.graph.reverse_postorder:
-            rank = ranks[block]
-            for target in self.graph.successors[block]:
-                if ranks[target] <= rank and self.found.dominates(target, block):
-                    latches.setdefault(target, []).append(block)
-        return tuple([
-            Loop(head, self.loop(head, sources), tuple(sources))
-            for head, sources in sorted(latches.items())
-        ])
-
-    def loop(self, head: int, sources: list[int]) -> frozenset[int]:
-        reached, predecessors = self.graph.reached, self.graph.predecessors
-        blocks = {head}
-        waiting = list(sources)
-        while waiting:
-            block = waiting.pop()
-            if block not in blocks:
-                blocks.add(block)
-                waiting += [one for one in predecessors[block] if one in reached]
-        self.spend(len(blocks) - 1)
-        return frozenset(blocks)
+        graph, (first, last) = self.graph, self.found.subtrees
+        found = natural_loops(
+            graph.successors, graph.predecessors, graph.reverse_postorder, first, last, self.left
+        )
+        return tuple([Loop(*one) for one in self.paid(found)])
 
 
 class _Subtrees:

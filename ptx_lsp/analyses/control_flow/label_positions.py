@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+from ptx_lsp.model._core import labels
 from ptx_lsp.model.body_diff import InstructionRangeEdit
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.symbols import Label
 from ptx_lsp.static_typing import TYPE_CHECKING
-from ptx_lsp.syntax import nodes
 
 if TYPE_CHECKING:
     from typing import Final
@@ -30,29 +30,19 @@ class LabelPositions:
         if not function.body.labels:
             return NO_LABELS
         found = cls({}, {})
-        statements, symbols = function.body.statements, function.body.symbols
-        kinds: list[type] = list(map(type, statements))
-        position = past = 0
-        for index in [index for index, kind in enumerate(kinds) if kind is nodes.Label]:
-            position += kinds[past:index].count(nodes.Instruction)
-            past = index
-            label = statements[index]
-            if not isinstance(label, nodes.Label):
-                continue
-            symbol = symbols.get(label.name.start)
-            if isinstance(symbol, Label):
-                found._add(symbol, position)
+        for label, position in labels(function.body.statements, function.body.symbols):
+            found._add(label, position)
         return found
 
     def after(self, change: InstructionRangeEdit, function: Function) -> LabelPositions:
         """The positions after an edit. Only labels next to it are searched for."""
         first, old_end, _ = change
-        growth, labels = change.growth, function.body.labels
+        growth, declared = change.growth, function.body.labels
         found = LabelPositions({}, {})
         offset, instructions = function.item.offset, function.body.instructions
-        is_same = growth == 0 and len(labels) == len(self.at)
+        is_same = growth == 0 and len(declared) == len(self.at)
         has_several = False
-        for label in labels:
+        for label in declared:
             start = label.place.start
             before = position = self.at.get(start, -1)
             if position > old_end:

@@ -68,11 +68,14 @@ class AmbiguousRegisters:
         """Whether a register that a block has written may be read after the end of the block."""
         if register not in self.crossing:
             return False
-        if register not in self.places:
+        place = self.places.get(register)
+        if place is None:
             return True
-        if block == self.graph.exit:
-            return self.is_live_in(register, block)
-        return any(self.is_live_in(register, target) for target in self.graph.successors[block])
+        graph, live_in = self.graph, self.live_in
+        for target in (block,) if block == graph.exit else graph.successors[block]:
+            if live_in[target] >> place & 1:
+                return True
+        return False
 
     @property
     def live_on_entry(self) -> list[int]:

@@ -69,8 +69,10 @@ class Definitions:
         return Definitions(only, several)
 
 
-def definitions(flow: FunctionInstructions) -> Definitions:
-    """The definitions of a function of which nothing is known."""
+@fact
+def definitions(function: Function) -> Definitions:
+    """The definitions of `function`."""
+    flow = instructions(function)
     return Definitions(*_flow.definitions(flow.defs, flow.partial_defs, flow.count))
 
 

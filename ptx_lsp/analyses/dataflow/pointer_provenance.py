@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
 
+from ptx_lsp.analyses.dataflow.definitions import definitions
 from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
 from ptx_lsp.facts import InstructionResults, Previous, incremental_fact
 from ptx_lsp.isa.matching.shape import Shape
@@ -258,7 +259,7 @@ class _Tracing:
     def run(self, sources: set[int]) -> PointerProvenance:
         function, flow = self.function, instructions(self.function)
         body = function.body.instructions
-        writes = Counter(chain.from_iterable(flow.defs))
+        only = definitions(function).only
         given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
         indices: set[int] = set()
         all_uses, all_defs = flow.uses, flow.defs
@@ -266,7 +267,7 @@ class _Tracing:
             if indices.isdisjoint(all_uses[number]) and number not in sources:
                 continue
             defs = all_defs[number]
-            if len(defs) != 1 or flow.partial_defs[number] or writes[defs[0]] != 1:
+            if len(defs) != 1 or only[defs[0]] != number:
                 continue
             register = flow.register(defs[0])
             origin = self.provenance_of(body[number]) if register not in given else None

@@ -92,6 +92,13 @@ class SyncDependence:
             found = self.cache[block, is_pruned] = self._with_early_exits(block, is_pruned)
         return found
 
+    def exits_in_cycles(self, block: int) -> bool:
+        """Whether early exits may add more than joins to the effects of a divergent branch at the end of
+        `block`: it is in a cycle of the whole graph, or some cycle is irreducible.
+        """
+        whole = self.whole_graph
+        return whole is not None and bool(whole.loops_of[block] or whole.irreducible_cycles)
+
     def _with_early_exits(self, block: int, is_pruned: bool) -> ControlDivergence:
         if self.whole_graph is None:
             return self._control_divergence(block)

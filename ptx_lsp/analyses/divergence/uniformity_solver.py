@@ -101,6 +101,8 @@ class Solver:
             for block in dependence.only_in_whole_graph
         )
         """Whether no value is read or defined where only threads that exit early go."""
+        self.has_exit_phis = any(form.phis_of[block] for block in dependence.only_in_whole_graph)
+        """Whether there is a phi where only threads that exit early go."""
         self.levels = bytearray(form.limit)
         self.cause_values: list[int] = [NONE] * form.limit
         self.cause_blocks: list[int] = [NONE] * form.limit
@@ -338,7 +340,9 @@ class Solver:
 
     def apply_control_divergence(self, block: int, level: int) -> None:
         """Raises the values that a branch at the end of `block` makes less uniform."""
-        found = self.sync_dependence.control_divergence(block, is_pruned=self.is_pruned)
+        dependence = self.sync_dependence
+        is_pruned = self.is_pruned or not (self.has_exit_phis or dependence.exits_in_cycles(block))
+        found = dependence.control_divergence(block, is_pruned=is_pruned)
         for user in found.joins:
             for join in self.form.phis_of[user]:
                 if level > self.levels[join.value]:

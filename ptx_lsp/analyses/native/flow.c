@@ -8,6 +8,7 @@
 #include "dominance.h"
 #include "gen_kill.h"
 #include "hoisting.h"
+#include "loops.h"
 #include "phis.h"
 #include "regions.h"
 #include "renaming.h"
@@ -28,6 +29,7 @@ static PyMethodDef functions[] = {
     {"immediate_postdominators", immediate_postdominators, METH_VARARGS, NULL},
     {"dominance_frontiers", dominance_frontiers, METH_VARARGS, NULL},
     {"control_dependences", control_dependences, METH_VARARGS, NULL},
+    {"natural_loops", natural_loops, METH_VARARGS, NULL},
     {"subtrees", subtrees, METH_O, NULL},
     {"region_edges", region_edges, METH_VARARGS, NULL},
     {"machine_blocks", machine_blocks, METH_VARARGS, NULL},

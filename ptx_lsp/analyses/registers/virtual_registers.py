@@ -64,7 +64,7 @@ def virtual_registers(function: Function, earlier: Previous[VirtualRegisters] | 
         defined = earlier.value.definitions.edited(before.flow, flow, earlier.change)
         return _Coalescing(function, flow, before.allocated, defined).update(earlier)
     allocated = allocated_registers(function.body, flow.register_index)
-    return _Coalescing(function, flow, allocated, definitions(flow)).run()
+    return _Coalescing(function, flow, allocated, definitions(function)).run()
 
 
 class _Coalescing:

@@ -93,8 +93,7 @@ def _register(wanted: Operand, given: Argument, types: tuple[Type, ...]) -> str:
     registers = _types_named(given.type)
     if not registers or not types:
         return ""
-    rule = fits_wider if wanted.wider else fits
-    if any(rule(register, type) for register in registers for type in types):
+    if isinstance(wanted.type, str) and _fits_some(given.type, wanted.type, wanted.wider):
         return ""
     register = registers[0]
     names = " or ".join(dict.fromkeys(f"`{type.name}`" for type in types))
@@ -102,6 +101,13 @@ def _register(wanted: Operand, given: Argument, types: tuple[Type, ...]) -> str:
     expected = wanted.what or holder
     kind = "special register" if given.kind == "special" else "register"
     return f"expected {expected}, found a {kind} of type `{register.name}`"
+
+
+@lru_cache(maxsize=1 << 12)
+def _fits_some(given: str, wanted: str, is_wider: bool) -> bool:
+    """Whether a register of one of some types may stand where one of others is wanted."""
+    rule = fits_wider if is_wider else fits
+    return any(rule(register, type) for register in _types_named(given) for type in _types_named(wanted))
 
 
 def _offset(wanted: Operand, given: Argument) -> str:

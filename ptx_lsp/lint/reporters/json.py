@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _json import encode_basestring_ascii as _text
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 
@@ -70,9 +71,14 @@ def _on_lines(value: Value, line: str, step: str) -> str:
     """
     if isinstance(value, str):
         return _text(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return _compact(value)
     inner = line + step
     if isinstance(value, dict):
-        entries = [f"{inner}{_text(key)}: {_on_lines(one, inner, step)}" for key, one in value.items()]
+        entries = [
+            f"{inner}{_text(key)}: {_text(one) if isinstance(one, str) else _on_lines(one, inner, step)}"
+            for key, one in value.items()
+        ]
         return f"{{{','.join(entries)}{line}}}" if entries else "{}"
     if isinstance(value, (list, tuple)):
         entries = [inner + _on_lines(one, inner, step) for one in value]
@@ -91,12 +97,6 @@ def _compact(value: Value) -> str:
     import json  # slow to import
 
     return json.dumps(value)
-
-
-def _text(text: str) -> str:
-    """A text in quotes."""
-    is_plain = text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
-    return f'"{text}"' if is_plain else _compact(text)
 
 
 _CONSTANTS = {None: "null", True: "true", False: "false"}

@@ -55,8 +55,7 @@ class SourceLocations:
         key = id(function.node)
         found = self._locations.get(key)
         if found is None:
-            body = function.node.body
-            nodes_ = list(_locations(body.statements)) if body is not None else []
+            nodes_ = list(self._locations_in(function))
             found = self._locations[key] = _Locations([], [], [])
             latest: dict[_Position, int] = {}
             for index, node in enumerate(nodes_):
@@ -67,6 +66,13 @@ class SourceLocations:
                 found.callers.append((caller, -1 if caller is None else latest.get(caller, -1)))
                 latest[position] = index
         return found
+
+    def _locations_in(self, function: Function) -> Iterator[nodes.Location]:
+        """The locations of a function. The text of most functions has none."""
+        body, item = function.node.body, function.item
+        text = self._module.document.source.data
+        if body is not None and text.find(b".loc", item.start, item.end) >= 0:
+            yield from _locations(body.statements)
 
     def _origin(self, position: _Position) -> Origin | None:
         file, line, column = position

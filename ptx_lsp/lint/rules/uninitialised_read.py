@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
-from ptx_lsp.analyses.instructions.uses_and_defs import FunctionInstructions, instructions
+from ptx_lsp.analyses.dataflow.definitions import definitions
+from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import function_rule
@@ -77,8 +78,7 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         return
     flow = instructions(function)
     found = uninitialized_reads(function)
-    partly = {read.register for read in found if not read.on_all_paths}
-    writers = _writers(flow, partly) if partly else {}
+    writers = None if all(read.on_all_paths for read in found) else definitions(function)
     for read in found:
         register = flow.register(read.register)
         place = _mentions(function, read.instruction, register)[-1]
@@ -88,9 +88,10 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
             yield Finding(place, message, severity=severity)
             continue
         message = f"`{register.name}` may be read before it is written: not every path writes it"
+        writing = dict.fromkeys(writers.of(read.register) if writers is not None else ())
         related = tuple(
             (_mentions(function, writer, register)[0], f"`{register.name}` is written here")
-            for writer in writers.get(read.register, ())[:_MOST]
+            for writer in [*writing][:_MOST]
         )
         yield Finding(place, message, related, severity="info")
 
@@ -100,16 +101,6 @@ def _is_passed_on(function: Function, number: int, place: Place) -> bool:
     node = function.body.instructions[number]
     sources = node.operands[1:2] if node.opcode.text.startswith("shfl.") else ()
     return any(place == function.place(source) for source in sources)
-
-
-def _writers(flow: FunctionInstructions, registers: set[int]) -> dict[int, list[int]]:
-    """The instructions that write each of these registers, in order."""
-    found: dict[int, list[int]] = {}
-    for number, defs in enumerate(flow.defs):
-        if not registers.isdisjoint(defs):
-            for register in registers.intersection(defs):
-                found.setdefault(register, []).append(number)
-    return found
 
 
 def _mentions(function: Function, number: int, register: Register) -> list[Place]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import directive_fact
+from ptx_lsp.facts import directive_fact, module_fact
 from ptx_lsp.isa.directives import Directive, Where, find
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
@@ -66,10 +66,14 @@ def directives(module: Module) -> Iterator[Use]:
             yield from _named(item.node, item.node, "module", labelled=False)
 
 
-def directives_outside(module: Module) -> Iterator[Use]:
+@module_fact
+def directives_outside(module: Module) -> tuple[Use, ...]:
     """The directives outside functions."""
-    for item in module.outside:
-        yield from _named(item.node, item.node, "module", labelled=False)
+    return tuple([
+        use
+        for item in module.outside
+        for use in _named(item.node, item.node, "module", labelled=False)
+    ])
 
 
 @directive_fact

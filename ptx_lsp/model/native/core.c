@@ -18,6 +18,7 @@ static PyMethodDef methods[] = {
     {"declare_all", FAST(core_declare_all), METH_FASTCALL, NULL},
     {"resolve_names", FAST(core_resolve_names), METH_FASTCALL, NULL},
     {"resolve_instructions", FAST(core_resolve_instructions), METH_FASTCALL, NULL},
+    {"labels", FAST(core_labels), METH_FASTCALL, NULL},
     {"shapes", FAST(core_shapes), METH_FASTCALL, NULL},
     {"places", core_places, METH_O, NULL},
     {"element_type", core_element_type, METH_O, NULL},

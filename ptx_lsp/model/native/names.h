@@ -234,4 +234,23 @@ static PyObject *core_resolve_instructions(PyObject *Py_UNUSED(module), PyObject
   return PyLong_FromSsize_t(position);
 }
 
+/* -- labels ------------------------------------------------------------------------------------------------- */
+
+static PyObject *core_labels(PyObject *Py_UNUSED(module), PyObject *const *given, Py_ssize_t count) {
+  if (!are_classes_known() || !are_valid(count == 2 && PyList_Check(given[0]) && PyDict_Check(given[1]), "labels"))
+    return NULL;
+  PyObject *found = PyList_New(0);
+  Py_ssize_t position = 0;
+  for (Py_ssize_t n = 0; found != NULL && n < PyList_Size(given[0]); n++) {
+    PyObject *statement = PyList_GetItem(given[0], n);
+    position += is_a(statement, &INSTRUCTION);
+    PyObject *name = is_a(statement, &LABEL) ? get(statement, LABEL.offsets[0]) : NULL;
+    PyObject *symbol = name != NULL && is_a(name, &NAME) ? look_up(given[1], START_OF(name)) : NULL;
+    if (symbol == NULL && PyErr_Occurred()) Py_CLEAR(found);
+    if (symbol == NULL || !is_a(symbol, &LABEL_SYMBOL)) continue;
+    if (!appended(found, Py_BuildValue("On", symbol, position))) Py_CLEAR(found);
+  }
+  return found;
+}
+
 #endif

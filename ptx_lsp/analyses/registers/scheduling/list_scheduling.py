@@ -256,11 +256,15 @@ def _above(least: int, bounds: list[int]) -> list[int]:
 def _loaded(parameters: Sequence[tuple[int, ...]], elsewhere: bytes) -> list[int]:
     """How many of the parameters of each region are in general registers. All blocks of a loop have the same.
     """
-    if not any(parameters):
-        return [0] * len(parameters)
     size = len(elsewhere)
-    found = {
-        place: sum([word >= size or not elsewhere[word] for word in words])
-        for place, words in dict(zip(map(id, parameters), parameters, strict=True)).items()
-    }
-    return [*map(found.__getitem__, map(id, parameters))]
+    counts: dict[int, int] = {}
+    found: list[int] = []
+    for words in parameters:
+        if not words:
+            found.append(0)
+            continue
+        count = counts.get(id(words))
+        if count is None:
+            count = counts[id(words)] = sum([word >= size or not elsewhere[word] for word in words])
+        found.append(count)
+    return found
