@@ -41,6 +41,11 @@ class Terminal:
         """The screen, once all of these are on it."""
         return until(self.screen, lambda screen: all(text in screen for text in awaited))
 
+    def check(self) -> None:
+        """Fails with what it said last if the program has ended."""
+        dead = self._tmux("list-panes", "-t", "it", "-F", "#{pane_dead}").strip()
+        assert dead == "0", f"the editor has ended:\n{self.screen().strip()}"
+
     def _tmux(self, *arguments: str) -> str:
         command = ["tmux", "-S", str(self._socket), "-f", "/dev/null", *arguments]
         done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
@@ -57,7 +62,8 @@ def terminal(
     start = ["env", "TERM=screen-256color", "LANG=C.UTF-8", *settings, *map(str, command)]
     tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
     place = ["-s", "it", "-x", "110", "-y", "40", "-c", str(folder)]
-    subprocess.run([*tmux, "new-session", "-d", *place, *start], check=True, timeout=60)
+    kept = [";", "set-option", "-g", "remain-on-exit", "on"]  # the screen of a program that has ended
+    subprocess.run([*tmux, "new-session", "-d", *place, *start, *kept], check=True, timeout=60)
     try:
         yield Terminal(socket)
     finally:

@@ -43,6 +43,8 @@ class Emacs:
         inside = f"(with-current-buffer (window-buffer) {expression})"
         command = [str(EMACSCLIENT), "-s", str(self._socket), "--eval", inside]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode != 0:
+            self.screen.check()
         return done.stdout.strip() or done.stderr
 
     def until(self, expression: str, good: Callable[[str], bool]) -> str:
