@@ -8,27 +8,30 @@ import * as vscode from 'vscode';
 import type { Middleware } from 'vscode-languageclient/node';
 
 export class Lenses implements vscode.Disposable {
-  /** The second answers awaited. */
-  private readonly awaited = new Set<Promise<unknown>>();
   /** The commands of lenses, by their names. */
   private readonly commands = new Map<string, vscode.Disposable>();
 
-  readonly middleware: Pick<Middleware, 'provideCodeLenses' | 'resolveCodeLens'> = {
-    /** Newer lenses come after the second answers for the older ones, which would otherwise give them their titles, too. */
-    provideCodeLenses: async (document, token, next) => {
-      const found = await next(document, token);
-      while (this.awaited.size && !token.isCancellationRequested) {
-        await Promise.allSettled(this.awaited);
-        await new Promise((resolve) => setTimeout(resolve)); // the answer is sent after it is known here
-      }
-      return found;
-    },
-    resolveCodeLens: (lens, token, next) => {
-      const answer = this.resolved(() => next(lens, token)).finally(() => this.awaited.delete(answer));
-      this.awaited.add(answer);
-      return answer;
-    },
-  };
+  /** For one run of the server: one that hangs leaves questions that are never answered. */
+  middleware(): Pick<Middleware, 'provideCodeLenses' | 'resolveCodeLens'> {
+    /** The second answers awaited. */
+    const awaited = new Set<Promise<unknown>>();
+    return {
+      /** Newer lenses come after the second answers for the older ones, which would otherwise give them their titles, too. */
+      provideCodeLenses: async (document, token, next) => {
+        const found = await next(document, token);
+        while (awaited.size && !token.isCancellationRequested) {
+          await Promise.allSettled(awaited);
+          await new Promise((resolve) => setTimeout(resolve)); // the answer is sent after it is known here
+        }
+        return found;
+      },
+      resolveCodeLens: (lens, token, next) => {
+        const answer = this.resolved(() => next(lens, token)).finally(() => awaited.delete(answer));
+        awaited.add(answer);
+        return answer;
+      },
+    };
+  }
 
   dispose(): void {
     vscode.Disposable.from(...this.commands.values()).dispose();

@@ -225,7 +225,7 @@ export class Server implements vscode.Disposable {
           commands: ['ptx.occupancy', 'ptx.preview', 'ptx.debug'],
           notifications: [MEASURED],
         },
-        middleware: { provideDefinition: this.definition, ...this.lenses.middleware },
+        middleware: { provideDefinition: this.definition, ...this.lenses.middleware() },
         initializationFailedHandler: () => false, // reported below
         errorHandler: {
           error: () => ({ action: ErrorAction.Continue }),

@@ -44,7 +44,10 @@ class Terminal:
     def check(self) -> None:
         """Fails with what it said last if the program has ended."""
         dead = self._tmux("list-panes", "-t", "it", "-F", "#{pane_dead}").strip()
-        assert dead == "0", f"the editor has ended:\n{self.screen().strip()}"
+        if dead != "0":
+            # with the lines above the screen: tmux scrolls it when a program ends
+            lines = self._tmux("capture-pane", "-p", "-S", "-", "-t", "it").splitlines()
+            raise AssertionError("the editor has ended:\n" + "\n".join(filter(None, lines)))
 
     def _tmux(self, *arguments: str) -> str:
         command = ["tmux", "-S", str(self._socket), "-f", "/dev/null", *arguments]

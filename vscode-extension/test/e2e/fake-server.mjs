@@ -1,6 +1,7 @@
 // A language server that behaves badly: `old` is of an early version, `dies` ends when a document is opened, `mute` never
 // answers, `broken` ends before it says anything, `midway` ends when a report is asked for, but answers when run again,
-// `slow` says what its first code lens does only after VS Code has newer lenses.
+// `slow` says what its first code lens does only after VS Code has newer lenses, `hangs` answers nothing any more when asked
+// what one does.
 import fs from 'node:fs';
 
 const behaviour = process.argv[2];
@@ -12,6 +13,7 @@ let buffer = Buffer.alloc(0);
 let lenses = 0;
 /** Answers about the first lens. */
 let late;
+let hangs = behaviour === 'mute';
 
 process.stdin.on('data', (data) => {
   buffer = Buffer.concat([buffer, data]);
@@ -28,7 +30,11 @@ process.stdin.on('data', (data) => {
 });
 
 function receive({ id, method, params }) {
-  if (behaviour === 'mute') {
+  if (behaviour === 'hangs' && method === 'codeLens/resolve') {
+    hangs = true;
+    fs.writeFileSync(process.argv[3], 'has been asked');
+  }
+  if (hangs) {
     return;
   }
   if (behaviour === 'midway' && method === 'ptx/kernelReport' && !fs.existsSync(process.argv[3])) {
@@ -37,7 +43,7 @@ function receive({ id, method, params }) {
   }
   if (method === 'initialize') {
     const version = behaviour === 'old' ? '0.0.1' : '0.2.0';
-    const codeLensProvider = behaviour === 'slow' ? { resolveProvider: true } : undefined;
+    const codeLensProvider = ['slow', 'hangs'].includes(behaviour) ? { resolveProvider: true } : undefined;
     answer(id, { capabilities: { hoverProvider: true, textDocumentSync: 1, codeLensProvider }, serverInfo: { name: 'ptx-lsp', version } });
   } else if (method === 'textDocument/codeLens') {
     const line = { line: 0, character: 0 };

@@ -124,6 +124,15 @@ describe('a machine without the server', () => {
     await isUsable(editor);
   });
 
+  test('a server that hangs while it is asked for a code lens keeps none from the next server', async () => {
+    const server = fakeServer('hangs');
+    await set({ 'ptx.server.path': server });
+    await until(() => fs.existsSync(`${server}.ended`), () => 'it was not asked');
+    await set({ 'ptx.server.path': fakeServer('slow') });
+    await page.locator('.codelens-decoration a', { hasText: /^lens / }).first().waitFor();
+    await isUsable(editor);
+  });
+
   test('a server that never answers', async () => {
     await set({ 'ptx.server.startTimeout': 5, 'ptx.server.path': fakeServer('mute') });
     // restarting does not wait for the start that hangs
