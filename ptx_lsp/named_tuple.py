@@ -91,9 +91,11 @@ else:
             given = len(values)
             wrong = [field for field in fields[given:needed] if field not in named]
             wrong += [field for field in named if places.get(field, -1) < given]
-            if wrong or given > len(fields):
-                names = f": {', '.join(wrong)}" if wrong else ""
-                raise TypeError(f"{owner.__qualname__}() lacks arguments or has wrong ones{names}")
+            if given > len(fields):
+                raise TypeError(f"{owner.__qualname__}() takes {len(fields)} arguments, got {given}")
+            if wrong:
+                names = ", ".join(wrong)
+                raise TypeError(f"{owner.__qualname__}() lacks arguments or has wrong ones: {names}")
             found = [*values, *usual[given:]]
             for field, value in named.items():
                 found[places[field]] = value

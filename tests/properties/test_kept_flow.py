@@ -27,14 +27,13 @@ _LABEL = rb"\n\s*[$\w]+:"
 def _shown(function: Function) -> dict[str, object]:
     flow = cfg(function)
     lives = ambiguous_registers(function)
-    blocks = range(len(flow.blocks))
     placed = phi_placement(function).registers
     origins = pointer_provenance(function).of_registers
     return {
         "blocks": flow.blocks,
         "labels": sorted(flow.labels.names.items()),
         "crossing": lives.crossing,
-        "live": [[one for one in lives.registers if lives.is_live_in(one, block)] for block in blocks],
+        "live": [[one for one, place in lives.places.items() if live >> place & 1] for live in lives.live_in],
         "phis": {block: sorted(registers) for block, registers in placed.items()},
         "accesses": [access._replace(base=0) for access in accesses_by_lane(function)],
         "index": sorted((one.spelling, numbers) for one, numbers in shape_index(function).items()),

@@ -7,6 +7,9 @@
 import * as vscode from 'vscode';
 import type { Middleware } from 'vscode-languageclient/node';
 
+/** How long newer lenses wait for the second answers, in milliseconds: one may never come. */
+const PATIENCE = 10_000;
+
 export class Lenses implements vscode.Disposable {
   /** The commands of lenses, by their names. */
   private readonly commands = new Map<string, vscode.Disposable>();
@@ -19,9 +22,10 @@ export class Lenses implements vscode.Disposable {
       /** Newer lenses come after the second answers for the older ones, which would otherwise give them their titles, too. */
       provideCodeLenses: async (document, token, next) => {
         const found = await next(document, token);
-        while (awaited.size && !token.isCancellationRequested) {
-          await Promise.allSettled(awaited);
-          await new Promise((resolve) => setTimeout(resolve)); // the answer is sent after it is known here
+        const end = Date.now() + PATIENCE;
+        while (awaited.size && Date.now() < end && !token.isCancellationRequested) {
+          await Promise.race([Promise.allSettled(awaited), pause(PATIENCE)]);
+          await pause(0); // the answer is sent after it is known here
         }
         return found;
       },
@@ -54,4 +58,8 @@ export class Lenses implements vscode.Disposable {
     }
     return name;
   }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

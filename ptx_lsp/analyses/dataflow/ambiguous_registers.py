@@ -57,13 +57,6 @@ class AmbiguousRegisters:
         """Whether the same registers are ambiguous, and live at the same places."""
         return self.live_in is other.live_in
 
-    def is_live_in(self, register: int, block: int) -> bool:
-        """Whether an ambiguous register may be read after the start of a block, before it is completely
-        written.
-        """
-        place = self.places.get(register)
-        return place is not None and self.live_in[block] >> place & 1 != 0
-
     def is_live_out(self, register: int, block: int) -> bool:
         """Whether a register that a block has written may be read after the end of the block."""
         if register not in self.crossing:

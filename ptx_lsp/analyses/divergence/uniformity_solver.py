@@ -96,13 +96,13 @@ class Solver:
         self.cfg = form.cfg
         self.transfers = transfers
         self.sync_dependence = dependence
-        self.is_pruned = not any(
-            form.phis_of[block] or form.blocks[block].inputs or form.blocks[block].count
-            for block in dependence.only_in_whole_graph
+        exits = dependence.only_in_whole_graph
+        self.has_exit_phis = any(form.phis_of[block] for block in exits)
+        """Whether there is a phi where only threads that exit early go."""
+        self.is_pruned = not self.has_exit_phis and not any(
+            form.blocks[block].inputs or form.blocks[block].count for block in exits
         )
         """Whether no value is read or defined where only threads that exit early go."""
-        self.has_exit_phis = any(form.phis_of[block] for block in dependence.only_in_whole_graph)
-        """Whether there is a phi where only threads that exit early go."""
         self.levels = bytearray(form.limit)
         self.cause_values: list[int] = [NONE] * form.limit
         self.cause_blocks: list[int] = [NONE] * form.limit

@@ -80,10 +80,8 @@ def _on_lines(value: Value, line: str, step: str) -> str:
             for key, one in value.items()
         ]
         return f"{{{','.join(entries)}{line}}}" if entries else "{}"
-    if isinstance(value, (list, tuple)):
-        entries = [inner + _on_lines(one, inner, step) for one in value]
-        return f"[{','.join(entries)}{line}]" if entries else "[]"
-    return _compact(value)
+    entries = [inner + _on_lines(one, inner, step) for one in value]
+    return f"[{','.join(entries)}{line}]" if entries else "[]"
 
 
 def _compact(value: Value) -> str:

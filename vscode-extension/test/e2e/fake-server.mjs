@@ -48,7 +48,7 @@ function receive({ id, method, params }) {
   } else if (method === 'textDocument/codeLens') {
     const line = { line: 0, character: 0 };
     answer(id, [{ range: { start: line, end: line }, data: (lenses += 1) }]);
-    setTimeout(() => late?.(), 100);
+    setTimeout(() => late?.(), 100); // only the first of these answers counts
   } else if (method === 'codeLens/resolve') {
     const command = { title: `lens ${params.data}`, command: 'workbench.action.quickOpen', arguments: ['>ptx'] };
     const resolve = () => answer(id, { ...params, command });

@@ -118,7 +118,7 @@ describe('a machine without the server', () => {
 
   test('a code lens is that of the newest answer, and a click on it works', async () => {
     await set({ 'ptx.server.path': fakeServer('slow') });
-    await page.locator('.codelens-decoration a', { hasText: /^lens [2-9]$/ }).first().click();
+    await page.locator('.codelens-decoration a', { hasText: /^lens (?!1$)/ }).first().click();
     await page.locator('.quick-input-widget:visible').waitFor();
     await page.keyboard.press('Escape');
     await isUsable(editor);
