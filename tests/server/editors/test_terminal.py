@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.editors.terminal import HAS_TMUX, terminal
 
-pytestmark = pytest.mark.skipif(not HAS_TMUX, reason="tmux is needed")
+pytestmark = pytest.mark.skipif(not HAS_TMUX, reason="no tmux: make editors")
 
 
 def test_a_program_that_has_ended_is_named_with_what_it_said(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 // A language server that behaves badly: `old` is of an early version, `dies` ends when a document is opened, `mute` never
 // answers, `broken` ends before it says anything, `midway` ends when a report is asked for, but answers when run again,
-// `slow` says what its first code lens does only after VS Code has newer lenses, `hangs` answers nothing any more when asked
-// what one does.
+// `slow` says what its first code lens does only after VS Code has newer lenses, `silent` never does, `hangs` answers
+// nothing any more when asked what one does.
 import fs from 'node:fs';
 
 const behaviour = process.argv[2];
@@ -43,7 +43,7 @@ function receive({ id, method, params }) {
   }
   if (method === 'initialize') {
     const version = behaviour === 'old' ? '0.0.1' : '0.2.0';
-    const codeLensProvider = ['slow', 'hangs'].includes(behaviour) ? { resolveProvider: true } : undefined;
+    const codeLensProvider = ['slow', 'silent', 'hangs'].includes(behaviour) ? { resolveProvider: true } : undefined;
     answer(id, { capabilities: { hoverProvider: true, textDocumentSync: 1, codeLensProvider }, serverInfo: { name: 'ptx-lsp', version } });
   } else if (method === 'textDocument/codeLens') {
     const line = { line: 0, character: 0 };
@@ -53,7 +53,7 @@ function receive({ id, method, params }) {
     const command = { title: `lens ${params.data}`, command: 'workbench.action.quickOpen', arguments: ['>ptx'] };
     const resolve = () => answer(id, { ...params, command });
     if (params.data === 1 && !late) {
-      late = resolve;
+      late = behaviour === 'silent' ? () => {} : resolve;
       send({ id: 'refresh', method: 'workspace/codeLens/refresh' });
     } else {
       resolve();

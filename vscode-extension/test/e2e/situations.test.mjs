@@ -124,6 +124,12 @@ describe('a machine without the server', () => {
     await isUsable(editor);
   });
 
+  test('a question about a code lens that is never answered does not keep newer ones away', async () => {
+    await set({ 'ptx.server.path': fakeServer('silent') });
+    await page.locator('.codelens-decoration a', { hasText: /^lens (?!1$)/ }).first().waitFor();
+    await isUsable(editor);
+  });
+
   test('a server that hangs while it is asked for a code lens keeps none from the next server', async () => {
     const server = fakeServer('hangs');
     await set({ 'ptx.server.path': server });
