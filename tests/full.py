@@ -2,11 +2,12 @@
 
     python -m tests.full
 
-1. The parts are targets of the Makefile. Each runs, even if an earlier one has failed, and announces itself.
-   The types are checked beside the tests in VS Code, which leave a part of two cores idle.
+1. The parts are targets of the Makefile. Each runs, even if another one has failed, and announces itself.
+   The types and then the VS Code extension are checked beside the Python tests: each part alone leaves some
+   of two cores idle. What they print comes after what the Python tests print.
 2. With `CI` set, `make editors` comes first. If it fails, the tests of these editors are left out.
 3. Without npm, the VS Code extension is left out, except with `CI` set.
-4. The end names the result and the duration of each part, and what was left out, with the reasons.
+4. The end names the result and the duration of each part and of all, and what was left out, with the reasons.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
@@ -48,25 +50,28 @@ def main() -> int:
     if in_ci:
         _make("editors")
     RECORD.unlink(missing_ok=True)
+    start = time.monotonic()
     results = list(_results(in_ci))
-    print("\n".join(["", *summary(results, *_counted())]), flush=True)
+    seconds = time.monotonic() - start
+    print("\n".join(["", *summary(results, seconds, *_counted())]), flush=True)
     return int(any(result.result == "failed" for result in results))
 
 
 def _results(in_ci: bool) -> Iterator[Result]:
     yield _run(STYLE)
-    yield _run(PYTHON_TESTS)
-    if not in_ci and shutil.which("npm") is None:
-        yield _run(TYPES)
+    has_npm = in_ci or shutil.which("npm") is not None
+    beside = [TYPES, VS_CODE] if has_npm else [TYPES]
+    with ExitStack() as open_files, ThreadPoolExecutor(1) as pool:
+        outputs = [open_files.enter_context(TemporaryFile("w+")) for _ in beside]
+        futures = [pool.submit(_run, part, output) for part, output in zip(beside, outputs, strict=True)]
+        yield _run(PYTHON_TESTS)
+        for part, output, future in zip(beside, outputs, futures, strict=True):
+            result = future.result()
+            output.seek(0)
+            print(f"== Output of make {PARTS[part]}\n{output.read()}", end="", flush=True)
+            yield result
+    if not has_npm:
         yield Result(VS_CODE, "left out: npm is missing", 0.0)
-        return
-    with ThreadPoolExecutor(1) as beside, TemporaryFile("w+") as output:
-        types = beside.submit(_run, TYPES, output)
-        vs_code = _run(VS_CODE)
-        yield types.result()
-        output.seek(0)
-        print(f"== Output of make {PARTS[TYPES]}\n{output.read()}", end="", flush=True)
-        yield vs_code
 
 
 def _run(part: str, output: IO[str] | None = None) -> Result:
@@ -95,12 +100,15 @@ def _counted() -> tuple[str, Counter[str]]:
     return f"{passed} passed, {failed} failed, {counts['skipped']} left out", reasons
 
 
-def summary(results: Sequence[Result], counts: str, left_out: Counter[str]) -> Iterator[str]:
-    """Lines with the results, and with what was left out."""
+def summary(
+    results: Sequence[Result], seconds: float, counts: str, left_out: Counter[str]
+) -> Iterator[str]:
+    """Lines with the results, the duration of all, and what was left out."""
     yield "Results"
-    for part, result, seconds in results:
+    for part, result, duration in results:
         details = f", {counts}" if part == PYTHON_TESTS and counts else ""
-        yield f"  {part:18} {result:7} {_duration(seconds):>12}{details}"
+        yield f"  {part:18} {result:7} {_duration(duration):>12}{details}"
+    yield f"  {'in all':26} {_duration(seconds):>12}"
     if left_out:
         yield "Left out"
         for reason, count in sorted(left_out.items()):

@@ -42,7 +42,7 @@ def _write_program(program: Path, then: str = "") -> None:
 
 
 def _make_test(project: Path, ci: str, path: str = "") -> tuple[int, list[str], str]:
-    """Status, the programs that ran, and the standard output."""
+    """Status, the programs that ran, in alphabetical order, and the standard output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment |= {"CI": ci, "PATH": path or f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
@@ -53,7 +53,7 @@ def _make_test(project: Path, ci: str, path: str = "") -> tuple[int, list[str], 
         cwd=project, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     ran = [*project.glob("ran"), *project.glob("vscode-extension/ran")]
-    return done.returncode, "".join(file.read_text() for file in ran).split(), done.stdout
+    return done.returncode, sorted("".join(file.read_text() for file in ran).split()), done.stdout
 
 
 @pytest.mark.parametrize("failing", [None, *PARTS])
@@ -61,9 +61,10 @@ def test_every_part_runs(failing: str | None, project: Path) -> None:
     if failing:
         _write_program(project / "bin" / failing, "exit 1")
     status, ran, shown = _make_test(project, ci="")
-    assert ran == [*PARTS]
+    assert ran == sorted(PARTS)
     assert (status == 0) == (failing is None)
-    results = shown.rpartition("Results\n")[2].splitlines()
+    *results, whole = shown.rpartition("Results\n")[2].splitlines()
+    assert whole.startswith("  in all ")
     names = ("code style", "Python tests", "types", "VS Code extension")
     for line, program, name in zip(results, PARTS, names, strict=True):
         assert line.split("  ")[1] == name
@@ -71,12 +72,24 @@ def test_every_part_runs(failing: str | None, project: Path) -> None:
         assert line.endswith(" s")
 
 
-def test_the_output_of_types_is_shown_whole(project: Path) -> None:
+def test_the_output_of_each_part_is_shown_whole(project: Path) -> None:
     _write_program(project / "bin" / "pyright", "echo one error; echo on stderr >&2; exit 1")
-    _write_program(project / "bin" / "npm", "echo tested")
+    _write_program(project / "bin" / "npm", "echo in VS Code")
+    _write_program(project / "bin" / "python", "echo tested")
     status, _, shown = _make_test(project, ci="")
     assert status
-    assert "one error\non stderr\n" in shown.rpartition("tested\n")[2].partition("Results")[0]
+    _, types, vs_code = shown.partition("tested\n")[2].split("== Output of ")
+    assert "one error\non stderr\n" in types
+    assert "in VS Code\n" in vs_code
+
+
+def test_the_types_are_checked_beside_the_tests(project: Path) -> None:
+    """Each of them waits for the other to begin."""
+    for one, other in (("python", "pyright"), ("pyright", "python")):
+        wait = f"for n in $(seq 600); do [ -e {other}.runs ] && exit 0; sleep 0.1; done; exit 1"
+        _write_program(project / "bin" / one, f"touch {one}.runs; {wait}")
+    status, _, shown = _make_test(project, ci="")
+    assert not status, shown
 
 
 def test_without_npm_the_rest_runs(project: Path) -> None:
@@ -86,7 +99,7 @@ def test_without_npm_the_rest_runs(project: Path) -> None:
         assert path
         (project / "bin" / name).symlink_to(path)
     status, ran, shown = _make_test(project, ci="", path=str(project / "bin"))
-    assert ran == [one for one in PARTS if one != "npm"]
+    assert ran == sorted(one for one in PARTS if one != "npm")
     assert not status
     assert "left out: npm is missing" in shown
 
@@ -106,7 +119,7 @@ def test_the_end_lists_what_was_left_out(project: Path) -> None:
 def test_only_ci_installs_editors(project: Path) -> None:
     _write_program(project / "tests" / "server" / "editors" / "install.sh", "exit 1")
     status, ran, shown = _make_test(project, ci="true")
-    assert ran == ["install", *PARTS]
+    assert ran == sorted(["install", *PARTS])
     assert not status, shown
 
 
