@@ -99,7 +99,7 @@ class VariableBounds(Observer):
             if number:
                 self._check(wave, step, access, self._placed[number - 1], None)
             return
-        of_lanes = np.broadcast_to(origin, wave.shape).reshape(-1)[access.lanes]
+        of_lanes = wave.broadcast(origin).reshape(-1)[access.lanes]
         for number in map(int, np.unique(of_lanes)):
             if number:
                 where = np.flatnonzero(of_lanes == number)

@@ -34,7 +34,7 @@ class Callees(Observer):
             self._undescribed[action] = _undescribed(step, action)
         wrong = self._undescribed[action]
         if wrong:
-            addresses = np.broadcast_to(action.pointer.run(wave.registers)[0], wave.shape)
+            addresses = wave.broadcast(action.pointer.run(wave.registers)[0])
             for address, message in wrong.items():
                 lanes = np.flatnonzero(wave.full_mask(active) & (addresses == address))
                 if lanes.size:

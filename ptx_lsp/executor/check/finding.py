@@ -66,7 +66,7 @@ def affected_lanes(wave: Wave, lanes: Indices) -> tuple[Lane, ...]:
 
 def thread_at(wave: Wave, lane: int) -> str:
     """The thread with a flat number in the wave, for messages. The lanes of a finding have its block."""
-    found = int(np.broadcast_to(wave.threads, wave.shape)[divmod(int(lane), wave.shape[1])])
+    found = int(wave.broadcast(wave.threads)[divmod(int(lane), wave.shape[1])])
     return f"thread {index(found, wave.launch.block)}"
 
 

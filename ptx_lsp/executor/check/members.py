@@ -52,7 +52,7 @@ class Members(Observer):
         if absent.size:
             self._report(wave, step, masks, absent, "does not include the executing thread")
         if masks.size > 1:
-            different = np.flatnonzero(_differing(here, np.broadcast_to(masks, wave.shape)))
+            different = np.flatnonzero(_differing(here, wave.broadcast(masks)))
             if different.size:
                 self._report(wave, step, masks, different, "includes threads that use another mask")
 
@@ -75,7 +75,7 @@ class Members(Observer):
         missed.go_on(here, of_warps(here))
 
     def _report(self, wave: Wave, step: Step, masks: Masks, lanes: Indices, what: str) -> None:
-        first = int(np.broadcast_to(masks, wave.shape).reshape(-1)[lanes[0]])
+        first = int(wave.broadcast(masks).reshape(-1)[lanes[0]])
         opcode = self._findings.usages.of(step).opcode
         message = f"the mask of `{opcode}`, {first:#010x}, {what}"
         self._findings.add("membermask", message, wave, step, lanes)

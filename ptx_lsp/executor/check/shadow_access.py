@@ -92,7 +92,7 @@ def _values(wave: Wave, step: Step, access: MemoryEvent) -> Bytes | None:
     if not isinstance(step.action, Store):
         return None
     elements = [
-        np.ascontiguousarray(np.broadcast_to(value, wave.shape).reshape(-1)[access.lanes])
+        np.ascontiguousarray(wave.broadcast(value).reshape(-1)[access.lanes])
         for value in step.action.values.run(wave.registers)
     ]
     return np.concatenate([one.view(np.uint8).reshape(access.lanes.size, -1) for one in elements], axis=1)

@@ -129,7 +129,7 @@ class Synchronization(Observer):
         if not isinstance(step.action, Warp) or masks is None:
             self.order.warp(wave, mask, mask)
             return
-        masks = np.broadcast_to(masks, wave.shape)
+        masks = wave.broadcast(masks)
         for value in np.unique(masks[mask]).tolist():
             here = mask & (masks == value)
             self.order.warp(wave, step.action.awaited(wave, here), here)

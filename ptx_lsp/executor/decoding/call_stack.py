@@ -71,7 +71,7 @@ class Enter(Transfer):
         if self.pointer is None:
             (routine,) = self.routines.values()
             return self._entered(wave, routine, mask, full)
-        addresses = np.broadcast_to(self.pointer.run(wave.registers)[0], wave.shape)
+        addresses = wave.broadcast(self.pointer.run(wave.registers)[0])
         found: Arrivals = []
         for address in np.unique(addresses[full]).tolist():
             here = full & (addresses == address)
@@ -130,7 +130,7 @@ class Allocate:
         size = np.asarray(self._operands.run(wave.registers)[0], np.uint64)
         stack = np.asarray(wave.registers[self._stack], np.uint64)
         address = (stack + self._alignment) & ~self._alignment
-        end = np.broadcast_to(address + np.minimum(size, _ALL_BYTES), wave.shape)
+        end = wave.broadcast(address + np.minimum(size, _ALL_BYTES))
         _grow(wave, int(end[wave.full_mask(mask)].max()))
         dtype = wave.registers[self._destination].dtype
         wave.write(self._destination, address.astype(dtype), mask)

@@ -180,7 +180,7 @@ def place(wave: Wave, lane: int, spaces: Spaces, space: Space, address: Program,
     """
     mask = np.zeros(wave.shape, np.bool_)
     mask.reshape(-1)[lane] = True
-    addresses = np.broadcast_to(address.run(wave.registers)[0].view(np.uint64), wave.shape)[mask]
+    addresses = wave.broadcast(address.run(wave.registers)[0].view(np.uint64))[mask]
     try:
         ((reach, _),) = spaces.resolve(wave, addresses, space, size, mask, None)
     except ExecutionError:
@@ -206,13 +206,13 @@ def active(
     if mask is None:
         mask = None if whole else wave.present(None)
     if mask is None:
-        return (np.broadcast_to(addresses, wave.shape) if whole else addresses), None
-    return np.broadcast_to(addresses, wave.shape)[mask], mask
+        return (wave.broadcast(addresses) if whole else addresses), None
+    return wave.broadcast(addresses)[mask], mask
 
 
 def of_lanes(wave: Wave, value: Array, lanes: Bools | None) -> Array:
     """The elements of a value that belong to addresses from `active`."""
-    full = np.broadcast_to(value, wave.shape)
+    full = wave.broadcast(value)
     return full if lanes is None else full[lanes]
 
 

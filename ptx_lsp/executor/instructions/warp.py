@@ -183,7 +183,7 @@ def _shuffle(
     full = wave.broadcast(value)
     if column.shape[0] == 1 and column.shape[1] == wave.shape[1]:
         return full[:, column[0]], inside
-    return np.take_along_axis(full, np.broadcast_to(column, wave.shape), axis=1), inside
+    return np.take_along_axis(full, wave.broadcast(column), axis=1), inside
 
 
 def _vote(

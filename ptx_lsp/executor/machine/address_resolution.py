@@ -234,7 +234,7 @@ class Spaces:
             return [(ResolvedAddress(data, addresses, space), None)]
         start = rows * np.uint64(data.shape[1])
         if mask is not None and start.shape != addresses.shape:
-            start = np.broadcast_to(start, wave.shape)[mask]
+            start = wave.broadcast(start)[mask]
         return [(ResolvedAddress(data.reshape(-1), addresses + start, space), None)]
 
     def _of_cluster(
@@ -242,7 +242,7 @@ class Spaces:
     ) -> tuple[Addresses, Addresses]:
         """The rows of the blocks in whose shared memory addresses lie, and the addresses there."""
         cluster = np.uint64(wave.launch.cluster_blocks)
-        own = np.broadcast_to(wave.block_rows, wave.shape)
+        own = wave.broadcast(wave.block_rows)
         own = own if mask is None else own[mask]
         rank = addresses >> np.uint64(CLUSTER_SHIFT)
         wrong = rank > cluster
@@ -288,7 +288,7 @@ class Spaces:
     ) -> list[tuple[ResolvedAddress, Bools | None]]:
         """Generic addresses in several windows."""
         found: list[tuple[ResolvedAddress, Bools | None]] = []
-        full = np.broadcast_to(addresses, wave.shape) if mask is None else addresses
+        full = wave.broadcast(addresses) if mask is None else addresses
         windows = full // np.uint64(WINDOW)
         for window in np.unique(windows):
             here = windows == window

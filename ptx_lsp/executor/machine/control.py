@@ -110,7 +110,7 @@ class TableJump(Transfer):
             return [(self._target(wave, int(index[0, 0]), mask), mask)]
         full = wave.full_mask(mask)
         found: Arrivals = []
-        everywhere = np.broadcast_to(index, wave.shape)
+        everywhere = wave.broadcast(index)
         for value in np.unique(everywhere[full]).tolist():
             here = wave.normal(full & (everywhere == value))
             found.append((self._target(wave, value, here), here))
@@ -151,14 +151,14 @@ class Barrier(Control):
     def numbers(self, wave: Wave) -> npt.NDArray[np.int64]:
         """The number of the barrier for each lane."""
         values = self.operands.run(wave.registers)
-        return np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
+        return wave.broadcast(np.asarray(values[0], np.int64))
 
     def counts(self, wave: Wave) -> npt.NDArray[np.int64]:
         """The number of threads for each lane; 0 for all."""
         if not self.is_counted:
             return np.zeros(wave.shape, np.int64)
         values = self.operands.run(wave.registers)
-        return np.broadcast_to(np.asarray(values[1], np.int64), wave.shape)
+        return wave.broadcast(np.asarray(values[1], np.int64))
 
 
 @dataclass(frozen=True)

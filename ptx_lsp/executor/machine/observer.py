@@ -219,6 +219,6 @@ def per_lane(
     current = CurrentStep.of(wave)
     active = wave.full_mask(current.active)
     if active.all():
-        return current.every_lane, np.broadcast_to(values, wave.shape).reshape(-1)
+        return current.every_lane, wave.broadcast(values).reshape(-1)
     lanes = np.flatnonzero(active)
-    return lanes, np.broadcast_to(values, wave.shape).reshape(-1)[lanes]
+    return lanes, wave.broadcast(values).reshape(-1)[lanes]

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from random import Random
-from typing import Self
+from typing import Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.executor.arithmetic.program import Array, Bools, Registers
 from ptx_lsp.executor.machine.errors import Lane
 from ptx_lsp.executor.machine.launch_config import LaunchConfig, Numbers, index
 from ptx_lsp.executor.machine.memory import Addresses, Bytes
 from ptx_lsp.executor.machine.register_file import RegisterLayout
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 _AT_ONCE = 0.25
 _GIVES_UP = 0.25
@@ -121,8 +124,10 @@ class Wave:
             value = np.where(mask, value, self.registers[number])
         self.registers[number] = value
 
-    def broadcast(self, value: Array) -> Array:
-        """The value with an element for each lane."""
+    def broadcast(self, value: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+        """The value with an element for each lane, not to be written."""
+        if value.shape == self.shape:
+            return value  # most have it, and NumPy takes long to find out
         return np.broadcast_to(value, self.shape)
 
     def present(self, mask: Bools | None) -> Bools | None:

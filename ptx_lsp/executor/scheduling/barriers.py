@@ -70,7 +70,7 @@ class Barriers:
         if odd.any():
             message = f"the thread count of a barrier must be a multiple of {WARP_SIZE}"
             raise ExecutionError(message, "out-of-bounds", lanes=wave.thread_ids(odd))
-        numbers = np.broadcast_to(np.asarray(values[0], np.int64), wave.shape)
+        numbers = wave.broadcast(np.asarray(values[0], np.int64))
         found: list[Gone] = []
         for number in np.unique(numbers[full]).tolist():
             lanes = full & (numbers == number)

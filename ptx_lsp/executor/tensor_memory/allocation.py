@@ -69,7 +69,7 @@ class Managing(Aligned):
         """The operands, lane by lane; those of a warp must agree."""
         found: list[Numbers] = []
         for value in self._values.run(wave.registers):
-            numbers = np.broadcast_to(np.asarray(value, np.int64), wave.shape)
+            numbers = wave.broadcast(np.asarray(value, np.int64))
             rows = numbers.reshape(-1, WARP_SIZE)
             differ = (rows != rows[:, :1]).any(axis=1) & mask.reshape(-1, WARP_SIZE).any(axis=1)
             if differ.any():
