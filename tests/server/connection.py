@@ -14,16 +14,17 @@ from threading import Thread
 from types import TracebackType
 from typing import TypeAlias
 
+from tests.server.forking import CAN_FORK, ForkedProcess
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Message: TypeAlias = dict[str, Json]
 
 COMMAND = (sys.executable, "-m", "ptx_lsp.server.command")
-HASTY_COMMAND = (
-    sys.executable, "-c",
+_CODE = "from ptx_lsp.server import command; raise SystemExit(command.main())"
+_HASTY_CODE = (
     "from ptx_lsp.server import command, diagnostics_scheduler as scheduler; scheduler._LONG = -1.0;"
-    "raise SystemExit(command.main())",
+    "raise SystemExit(command.main())"
 )
-"""A server that publishes of every file what it knows first, as others do of a file that takes long."""
 CAPABILITIES = Path(__file__).with_name("capabilities")
 
 
@@ -49,8 +50,12 @@ class Connection:
         folders: Sequence[Path] = (),
         settings: Json = None,
         patience: float = 120,
-        command: Sequence[str] = COMMAND,
+        is_hasty: bool = False,
+        is_forked: bool = CAN_FORK,
     ) -> None:
+        """`is_hasty`: of every file, the server publishes what it knows first, as others do of a file that
+        takes long. `is_forked`: the server is no process that was started by itself.
+        """
         self.patience = patience
         self.settings = settings
         self.asked: list[Message] = []
@@ -61,8 +66,9 @@ class Connection:
         self._incoming: Queue[tuple[float, bytes] | None] = Queue()
         self.arrived = 0.0
         """When the message that was looked at last came, by `time.perf_counter`."""
-        self.process = subprocess.Popen(
-            list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(os.environ)
+        code = _HASTY_CODE if is_hasty else _CODE
+        self.process = ForkedProcess(code) if is_forked else subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         Thread(target=self._read, daemon=True).start()
         listed: Json = [{"uri": one.as_uri(), "name": one.name} for one in folders]

@@ -44,13 +44,13 @@ def test_check_asks_for_everything(tmp_path: Path) -> None:
 
 
 def test_exit_without_shutdown_is_an_error() -> None:
-    client = Connection()
+    client = Connection(is_forked=False)
     client.notify("exit", None)
     assert client.process.wait(30) == 1
 
 
 def test_a_client_that_is_gone_ends_the_server() -> None:
-    client = Connection()
+    client = Connection(is_forked=False)
     assert client.process.stdin is not None
     client.process.stdin.close()
     assert client.process.wait(30) == 1
@@ -74,7 +74,7 @@ def test_tcp() -> None:
 
 
 def test_wrong_messages_are_answered_and_do_no_harm() -> None:
-    with Connection() as client:
+    with Connection(is_forked=False) as client:
         assert client.process.stdin is not None
         client.process.stdin.write(b"Content-Length: 3\r\n\r\n{{{")
         client.process.stdin.write(b"Nonsense: 1\r\n\r\nContent-Length: 4\r\n\r\nnull")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.connection import HASTY_COMMAND, Connection, Json, at, of_file, position
+from tests.server.connection import Connection, Json, at, of_file, position
 
 URI = "file:///kernel.ptx"
 WRONG = """.version 8.5
@@ -116,7 +116,7 @@ def test_errors_of_syntax_come_first_in_a_large_file() -> None:
 
 
 def test_a_version_of_which_something_is_published_early_is_waited_for() -> None:
-    with Connection(command=HASTY_COMMAND) as client:
+    with Connection(is_hasty=True) as client:
         client.open(URI, WRONG.replace("%r2, 1", "%r1, %r1"))
         assert "uninitialised-read" not in rules(client.first_findings(URI, 1))
         assert "uninitialised-read" in rules(client.findings(URI, 1))
@@ -143,7 +143,7 @@ def test_what_is_unneeded_or_deprecated_is_marked_for_clients_that_show_it(way: 
     text = WRONG.replace("sm_90", "sm_60").replace("%r1;", "%r1, %r2;")
     text = text.replace("add.s32", "L: shfl.down.b32 %r2, %r2, 1, 31; add.s32")
     for can, marked in (({}, False), ({"tagSupport": {"valueSet": [1, 2]}}, True)):
-        with Connection({"textDocument": {way: can}}, command=HASTY_COMMAND) as client:
+        with Connection({"textDocument": {way: can}}, is_hasty=True) as client:
             client.open(URI, text)
             found = _found(client, way)
             tags = {at(one, "code"): at(one, "tags") for one in found}

@@ -35,10 +35,11 @@ class Replayed(NamedTuple):
 
 def replay(section: str, *, generates_code: bool = False) -> Iterator[Replayed]:
     """Every recorded line of a section. `generates_code`: its verdicts are of more than parsing."""
-    for point, lines in by_point(recorded((VERDICTS / f"{section}.txt").read_text())).items():
-        errors = _errors(lines, point, frozenset[str]() if generates_code else _BY_CODE_GENERATION)
-        for line, accepted in lines.items():
-            yield Replayed(line, point, accepted, errors.get(line))
+    with _without_collections():
+        for point, lines in by_point(recorded((VERDICTS / f"{section}.txt").read_text())).items():
+            errors = _errors(lines, point, frozenset[str]() if generates_code else _BY_CODE_GENERATION)
+            for line, accepted in lines.items():
+                yield Replayed(line, point, accepted, errors.get(line))
 
 
 def by_point(verdicts: dict[tuple[str, Point], bool]) -> dict[Point, dict[str, bool]]:
@@ -59,7 +60,7 @@ def _errors(lines: Iterable[str], point: Point, ignored: frozenset[str]) -> dict
     first = len(text)
     text += lines
     # nobody reads the fixes, and their search takes long
-    with _without_collections(), patch.object(insertion_edits, "ways", return_value=()):
+    with patch.object(insertion_edits, "ways", return_value=()):
         module = Module.parse("\n".join([*text, "L1:", "ret;", "}", ""]))
         source = module.document.source
         diagnostics = LintSession(module, error_rules()).diagnostics
