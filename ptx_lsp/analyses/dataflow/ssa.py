@@ -21,7 +21,12 @@ walk over the dominator tree.
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import BlockValues, InstructionValues, defining_instructions, rename_values
+from ptx_lsp.analyses._flow import (
+    BlockValues,
+    InstructionValues,
+    defining_instructions,
+    rename_values,
+)
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
 from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
 from ptx_lsp.analyses.control_flow.dominance import dominance
@@ -159,24 +164,26 @@ class _Renaming:
 
     def run(self) -> SsaForm:
         placed = self.placement.registers
-        phis = [self.numbered(block, placed.get(block)) for block in range(len(self.cfg.blocks))]
-        known = [self.known_blocks.get(identity) for identity in self.identities]
+        phis = [_NO_PHIS] * len(self.cfg.blocks)
+        for block in sorted(placed):
+            phis[block] = self.numbered(block, placed[block])
+        known = list(map(self.known_blocks.get, self.identities))
         found = self.rename(phis, known)
         blocks = [
             values or self.unreachable(block, known[block]) for block, values in enumerate(found)
         ]
         phis_of = [
             tuple([Phi(value, register, block, tuple(inputs)) for register, value, inputs in own])
+            if own
+            else ()
             for block, own in enumerate(phis)
         ]
         return SsaForm(
             self.flow, self.cfg, self.identities, blocks, phis_of, self.limit, self.placement.is_available
         )
 
-    def numbered(self, block: int, registers: list[int] | None) -> list[_NewPhi]:
+    def numbered(self, block: int, registers: list[int]) -> list[_NewPhi]:
         """The phis of a block."""
-        if registers is None:
-            return _NO_PHIS
         found: list[_NewPhi] = []
         for register in registers:
             value = self.known_phis.get((self.identities[block], register), NONE)

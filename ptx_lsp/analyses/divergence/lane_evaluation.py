@@ -54,6 +54,7 @@ class _Evaluation:
         self.form = uniformity.ssa
         self.levels = uniformity.levels
         self.causes = uniformity.solution.cause_values
+        self.cause_blocks = uniformity.solution.cause_blocks
         self.definitions = uniformity.ssa.definitions
         self.phis = uniformity.ssa.phis
         self.shapes = uniformity.transfers.shapes
@@ -111,14 +112,14 @@ class _Evaluation:
 
     def has_unknown_cause(self, value: int) -> bool:
         """Follows the causes of a value (3). If the last one is unknown, so are all of them."""
-        found, known, undecided = self.found, self.known, self.undecided
+        found, known, undecided, levels = self.found, self.known, self.undecided, self.levels
         chain: list[int] = []
         while value >= 0 and value not in found and value not in known:
-            if value in undecided:
+            if value in undecided or levels[value] <= _WARP:
                 return False
             undecided.add(value)
             chain.append(value)
-            value = self.cause_of(value)
+            value = self.cause_of(value) if value >= self.registers else OWN
         if value == NONE or (value >= 0 and found.get(value, known.get(value)) is not None):
             return False
         for one, cause in zip(chain, (*chain[1:], value), strict=True):
@@ -127,22 +128,17 @@ class _Evaluation:
         return True
 
     def cause_of(self, value: int) -> int:
-        """The input that makes a value unknown if it is unknown; `OWN` if the value is certainly unknown, `NONE`
-        if neither is certain.
+        """The input that makes a value unknown if it is unknown; `OWN` if the value is certainly unknown,
+        `NONE` if neither is certain.
         """
-        if self.levels[value] <= _WARP:
-            return NONE
-        if value < self.registers:
-            return OWN
-        cause, depends_on_path = self.causes[value], self.uniformity.depends_on_path(value)
-        if value in self.phis:
-            return OWN if depends_on_path else cause
-        if depends_on_path or cause == NONE:
-            return NONE
-        number = self.definitions[value]
+        cause, number = self.causes[value], self.definitions[value]
+        if self.cause_blocks[value] >= 0:
+            return OWN if number < 0 else NONE
+        if number < 0 or cause == NONE:
+            return cause
         if self.arithmetic(number) is not None:
             return cause if cause in self.values[number].uses else NONE
-        return max(cause, OWN)
+        return cause if cause >= 0 else OWN
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
