@@ -102,9 +102,6 @@ class BlockValues:
     def is_reached(self) -> bool:
         """Whether control reaches the block."""
 
-    def definition(self, value: int, /) -> int:
-        """The instruction that defines one of its values, counted from the first of the block."""
-
 class ValueReaders:
     """Where the values of an SSA form are read outside the block that defines them, or by phis."""
 
@@ -416,6 +413,11 @@ def rename_values(
     are not `merged` have none. `flow` has the uses, definitions, partial definitions, guards and kinds of the
     instructions, `bounds` the first instruction of each block and the end of the last one. `known` are the
     values of the previous revision: of a block that is not edited. `current` has the initial values.
+    """
+
+def defining_instructions(blocks: list[BlockValues], limit: int, /) -> list[int]:
+    """The instruction that defines each of the values below `limit`; -1 if none of the blocks, which have all
+    instructions in order, defines it.
     """
 
 def evaluate_levels(

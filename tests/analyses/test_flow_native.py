@@ -63,7 +63,7 @@ def test_other_instructions_define_no_values() -> None:
     assert block is not None
     block.by_instruction[0] = cast(InstructionValues, None)
     with pytest.raises(TypeError):
-        block.definition(block.first)
+        _flow.defining_instructions([block], 9)
 
 
 def test_a_diamond() -> None:
@@ -151,7 +151,7 @@ def test_a_limit_is_kept() -> None:
         lambda: _flow.placed_phis((0, 0), [_READING_AND_WRITING], (0,), (0,), ((),), ((),), {}, [], 1, 9),
         lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((),), (), {}, [], 1, 9),
         lambda: _renamed_move(2, [[], cast(list[tuple[int, int, list[int]]], ())], [None, None], 0),
-        lambda: _flow.BlockValues(0, (), [], is_reached=True).definition(0),
+        lambda: _flow.defining_instructions(cast(list[_flow.BlockValues], [_NOTHING]), 1),
         lambda: _flow.BlockSummary(),
     ],
 )

@@ -42,7 +42,7 @@ def test_only_values_that_addresses_depend_on_are_evaluated() -> None:
     function = _linted(f"    mov.u32 %r0, %tid.x;\n{_STORE}{others}")
     known = lane_values(function)
     form = known.uniformity.ssa
-    evaluated = {form.definition(value) for value in known.evaluated if value >= 0}
+    evaluated = {form.definitions[value] for value in known.evaluated if value >= 0}
     assert evaluated == {0, 1, 2, 3}
 
 

@@ -50,7 +50,7 @@ def test_each_read_sees_the_last_write(seed: int) -> None:
             assert values.guard == (NONE if guard < 0 else current[guard])
             for register, value in zip(flow.defs[number], values.defs, strict=True):
                 current[register] = value
-                assert (form.definition(value), form.register(value)) == (number, register)
+                assert (form.definitions[value], form.register(value)) == (number, register)
                 assert form.block_of(value) == block
         steps += 1
         if not graph.graph.successors[block] or steps == _STEPS:

@@ -292,7 +292,7 @@ class _Builder:
         count = len(self.shapes)
         ends = [*self.starts[1:], count] if count else []
         self.left = _EDGES_ANYWAY + _EDGES_OF_EACH * len(ends)
-        number_of, leaving = self.number_of, set(self.ending)
+        number_of, leaving, body = self.number_of, set(self.ending), self.function.body.instructions
         successors: list[tuple[int, ...]] = []
         predecessors: list[list[int]] = [[] for _ in ends]
         predecessors.append([])
@@ -300,8 +300,14 @@ class _Builder:
         for number, end in enumerate(ends):
             targets: tuple[int, ...] = (number + 1,)
             if end - 1 in leaving:
-                steps, unknown[number] = self.successors(end)
-                targets = tuple(dict.fromkeys([number_of[step] for step in steps]))
+                only = self.only_target(end - 1)
+                if only is None:
+                    steps, unknown[number] = self.successors(end)
+                    targets = tuple(dict.fromkeys([number_of[step] for step in steps]))
+                elif body[end - 1].guard is None:
+                    targets = (number_of[only],)
+                elif only != end:
+                    targets = (number + 1, number_of[only])
             successors.append(targets)
             for target in targets:
                 predecessors[target].append(number)
@@ -312,13 +318,27 @@ class _Builder:
             return self.earlier.value.graph
         return found
 
+    def only_target(self, number: int) -> int | None:
+        """The instruction that a jump to a label goes to; None for others."""
+        operands = self.function.body.instructions[number].operands
+        name = operands[-1] if operands else None
+        symbol = self.function.symbols.get(name.start) if type(name) is nodes.Name else None
+        if type(symbol) is not Label or self.shapes[number].opcode not in JUMPS:
+            return None
+        return self.labels.at.get(symbol.place.start)
+
     def cuts(self) -> list[int]:
         """The instructions that begin a block because the previous one ends one."""
-        return [number + 1 for number in self.ending if self.ends_block(number)]
+        shapes = self.shapes
+        return [
+            number + 1
+            for number in self.ending
+            if shapes[number].opcode != "call" or self.ends_block(number)
+        ]
 
     def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
         """The cuts, except those among unreachable instructions (1)."""
-        labels = sorted(self.labels.names)
+        labels, body = sorted(self.labels.names), self.function.body.instructions
         left_at = -1
         for cut in cuts:
             if left_at >= 0:
@@ -326,7 +346,7 @@ class _Builder:
                 if next_label == len(labels) or labels[next_label] >= cut:
                     continue
             yield cut
-            left_at = cut if self.node(cut - 1).guard is None else -1
+            left_at = cut if body[cut - 1].guard is None else -1
 
     def node(self, number: int) -> nodes.Instruction:
         return self.function.body.instructions[number]
@@ -367,9 +387,6 @@ class _Builder:
         """The instructions that a jump may go to; None if they are unknown."""
         name = jump.operands[-1] if jump.operands else None
         symbol = self.function.resolve(name) if isinstance(name, nodes.Name) else None
-        if isinstance(symbol, Label):
-            found = self.labels.at.get(symbol.place.start)
-            return None if found is None else (found,)
         if isinstance(symbol, TargetTable):
             key = symbol.place.start
             if key not in self.listed:

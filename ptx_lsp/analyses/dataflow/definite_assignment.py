@@ -12,8 +12,6 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-
 from ptx_lsp.analyses.control_flow.cfg import EXITS, JUMPS, BasicBlock, cfg
 from ptx_lsp.analyses.dataflow.ambiguous_registers import ambiguous_registers
 from ptx_lsp.analyses.dataflow.block_summary import block_summaries
@@ -183,21 +181,23 @@ class _Search:
         order = self.graph.reverse_postorder
         position = {block: index for index, block in enumerate(order)}
         found = {0: _State(0, 0, {})}
-        waiting = [0]  # positions, in reverse postorder
-        queued = {0}
-        while waiting:
-            place = heappop(waiting)
-            queued.discard(place)
-            number = order[place]
+        is_waiting = bytearray(len(order))  # by the place in reverse postorder
+        place = 0
+        while place >= 0:
+            is_waiting[place] = 0
+            number, following = order[place], place + 1
             block = self.graph.blocks[number]
-            state = self.state_after(block, found[number])
-            for target in block.successors:
-                after = self.state_on_edge(block, target, state)
+            state, targets = self.state_after(block, found[number]), block.successors
+            for target in targets:
+                after = self.state_on_edge(block, target, state) if len(targets) > 1 else state
                 known = found.get(target)
-                found[target] = after if known is None else known.meet(after)
-                if found[target] is not known and position[target] not in queued:
-                    queued.add(position[target])
-                    heappush(waiting, position[target])
+                if known is not None:
+                    after = known.meet(after)
+                if after is not known:
+                    found[target] = after
+                    is_waiting[position[target]] = 1
+                    following = min(following, position[target])
+            place = is_waiting.find(1, following)
         return found
 
     def state_after(self, block: BasicBlock, state: _State) -> _State:
@@ -214,9 +214,7 @@ class _Search:
         return state
 
     def state_on_edge(self, block: BasicBlock, target: int, state: _State) -> _State:
-        """The state on the edge from `block` to `target`."""
-        if not block.is_branching:
-            return state
+        """The state on the edge from `block`, which has several successors, to `target`."""
         condition = self.condition(block.end - 1)
         if condition is None or condition[0] not in self.guards:
             return state

@@ -90,7 +90,7 @@ class _Evaluation:
                 same = found.known & one.known & ~(found.value ^ one.value)
                 found = KnownBits(found.value & same, same, width)
         else:
-            found = self._defined(self._form.definition(value), value, width)
+            found = self._defined(self._form.definitions[value], value, width)
         self._found[value] = found
         return found
 

@@ -254,6 +254,7 @@ class _Tracing:
 
     def __init__(self, function: Function) -> None:
         self.function = function
+        self.symbols = function.symbols
         self.known: dict[Register, Provenance] = {}
 
     def run(self, sources: set[int]) -> PointerProvenance:
@@ -262,7 +263,7 @@ class _Tracing:
         only = definitions(function).only
         given = frozenset(one for one in function.body.parameters if isinstance(one, Register))
         indices: set[int] = set()
-        all_uses, all_defs = flow.uses, flow.defs
+        all_uses, all_defs, kinds = flow.uses, flow.defs, flow.kinds
         for number in waking(function, _PRESERVING):
             if indices.isdisjoint(all_uses[number]) and number not in sources:
                 continue
@@ -270,17 +271,18 @@ class _Tracing:
             if len(defs) != 1 or only[defs[0]] != number:
                 continue
             register = flow.register(defs[0])
-            origin = self.provenance_of(body[number]) if register not in given else None
+            if register in given:
+                continue
+            origin = self.provenance_of(body[number], kinds[number].opcode)
             if origin is not None:
                 self.known[register] = origin
                 indices.add(defs[0])
         named = [index for index in indices if self.known[flow.register(index)].variable is not None]
         return PointerProvenance(self.known, frozenset(indices), frozenset(named), flow)
 
-    def provenance_of(self, writer: nodes.Instruction) -> Provenance | None:
+    def provenance_of(self, writer: nodes.Instruction, opcode: str) -> Provenance | None:
         """The provenance that an instruction gives its result."""
         operands = writer.operands
-        opcode = writer.opcode.text.partition(".")[0]
         if len(operands) == 2:
             if opcode == "mov":
                 return self.at(operands[1])
@@ -295,9 +297,10 @@ class _Tracing:
     def at(self, value: nodes.Expression) -> Provenance | None:
         """The provenance of a register or variable with an offset."""
         if type(value) is nodes.Name:
-            symbol = self.function.resolve(value)
+            symbol = self.symbols.get(value.start)
             if type(symbol) is Register:
                 return self.known.get(symbol)
+            symbol = symbol or self.function.resolve(value)
             if type(symbol) is Variable and symbol.space.removeprefix(".") in _SPACES:
                 return Provenance(symbol.space, symbol, 0, False)
         elif type(value) is nodes.Binary and type(value.left) is nodes.Name:

@@ -21,7 +21,12 @@ walk over the dominator tree.
 
 from __future__ import annotations
 
-from ptx_lsp.analyses._flow import BlockValues, InstructionValues, rename_values
+from ptx_lsp.analyses._flow import (
+    BlockValues,
+    InstructionValues,
+    defining_instructions,
+    rename_values,
+)
 from ptx_lsp.analyses.control_flow.block_identity import BlockIdentity, block_identities
 from ptx_lsp.analyses.control_flow.cfg import Cfg, cfg
 from ptx_lsp.analyses.control_flow.dominance import dominance
@@ -57,7 +62,7 @@ class SsaForm:
     """The SSA values of a function, as numbers."""
 
     __slots__ = (
-        "_by_instruction", "_defining_blocks", "blocks", "cfg", "identities", "instructions", "is_available",
+        "_by_instruction", "_definitions", "blocks", "cfg", "identities", "instructions", "is_available",
         "limit", "phis", "phis_of",
     )  # fmt: skip
 
@@ -84,7 +89,7 @@ class SsaForm:
         self.is_available = is_available
         """Whether the function has SSA values (7)."""
         self._by_instruction: list[InstructionValues] | None = None
-        self._defining_blocks: list[int] | None = None
+        self._definitions: list[int] | None = None
 
     @property
     def by_instruction(self) -> list[InstructionValues]:
@@ -96,20 +101,20 @@ class SsaForm:
             self._by_instruction = found
         return self._by_instruction
 
-    def definition(self, value: int) -> int:
-        """The instruction that defines a value; -1 for phis and initial values."""
-        block = self.defining_blocks[value]
-        if block < 0:
-            return NONE
-        return self.cfg.blocks[block].first + self.blocks[block].definition(value)
+    @property
+    def definitions(self) -> list[int]:
+        """The instruction that defines each value; -1 for phis and initial values."""
+        if self._definitions is None:
+            self._definitions = defining_instructions(self.blocks, self.limit)
+        return self._definitions
 
     def register(self, value: int) -> int:
         """The register that holds a value; -1 for carries."""
         if self.is_initial(value):
             return value
-        if self.defining_blocks[value] < 0:
+        number = self.definitions[value]
+        if number < 0:
             return self.phis[value].register
-        number = self.definition(value)
         defs = self.by_instruction[number].defs
         return self.instructions.defs[number][defs.index(value)] if value in defs else NONE
 
@@ -119,21 +124,11 @@ class SsaForm:
 
     def block_of(self, value: int) -> int:
         """The block that defines a value; 0 for initial values."""
-        block = self.defining_blocks[value]
-        if block >= 0:
-            return block
+        number = self.definitions[value]
+        if number >= 0:
+            return self.cfg.block_of[number]
         phi = self.phis.get(value)
         return phi.block if phi is not None else 0
-
-    @property
-    def defining_blocks(self) -> list[int]:
-        """The block whose instructions define each value; -1 for phis and initial values."""
-        if self._defining_blocks is None:
-            found = [NONE] * self.limit
-            for number, block in enumerate(self.blocks):
-                found[block.first : block.first + block.count] = [number] * block.count
-            self._defining_blocks = found
-        return self._defining_blocks
 
 
 @incremental_fact
@@ -169,24 +164,26 @@ class _Renaming:
 
     def run(self) -> SsaForm:
         placed = self.placement.registers
-        phis = [self.numbered(block, placed.get(block)) for block in range(len(self.cfg.blocks))]
-        known = [self.known_blocks.get(identity) for identity in self.identities]
+        phis = [_NO_PHIS] * len(self.cfg.blocks)
+        for block in sorted(placed):
+            phis[block] = self.numbered(block, placed[block])
+        known = list(map(self.known_blocks.get, self.identities))
         found = self.rename(phis, known)
         blocks = [
             values or self.unreachable(block, known[block]) for block, values in enumerate(found)
         ]
         phis_of = [
             tuple([Phi(value, register, block, tuple(inputs)) for register, value, inputs in own])
+            if own
+            else ()
             for block, own in enumerate(phis)
         ]
         return SsaForm(
             self.flow, self.cfg, self.identities, blocks, phis_of, self.limit, self.placement.is_available
         )
 
-    def numbered(self, block: int, registers: list[int] | None) -> list[_NewPhi]:
+    def numbered(self, block: int, registers: list[int]) -> list[_NewPhi]:
         """The phis of a block."""
-        if registers is None:
-            return _NO_PHIS
         found: list[_NewPhi] = []
         for register in registers:
             value = self.known_phis.get((self.identities[block], register), NONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from math import gcd
 
 from ptx_lsp.named_tuple import NamedTuple
@@ -11,6 +12,8 @@ WARP = 32
 
 
 _EQUAL = (0,) * WARP
+_MOST = 1 << 10
+"""The results that are kept of each operation on all lanes: kernels repeat the same ones."""
 
 
 class LaneOffsets(NamedTuple):
@@ -118,6 +121,7 @@ def shifted(a: LaneOffsets, distance: int) -> LaneOffsets:
     return LaneOffsets(a.first + distance, a.spread, a.alignment) if distance else a
 
 
+@lru_cache(maxsize=_MOST)
 def _times(a: LaneOffsets, factor: int) -> LaneOffsets:
     spread = _EQUAL if a.is_uniform else tuple([one * factor for one in a.spread])
     return LaneOffsets(a.first * factor, spread, a.alignment * abs(factor))
@@ -133,6 +137,7 @@ def _multiply(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
     return None
 
 
+@lru_cache(maxsize=_MOST)
 def _shifted(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
     count = b.constant
     if count is None or not 0 <= count < 64:
@@ -142,6 +147,7 @@ def _shifted(a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
     return LaneOffsets.of([one >> count for one in a.offsets], a.alignment >> count)
 
 
+@lru_cache(maxsize=_MOST)
 def _masked(a: LaneOffsets, mask: int | None) -> LaneOffsets | None:
     if mask is None:
         return None
@@ -157,6 +163,7 @@ def _masked(a: LaneOffsets, mask: int | None) -> LaneOffsets | None:
     return None
 
 
+@lru_cache(maxsize=_MOST)
 def _bitwise(opcode: str, a: LaneOffsets, b: LaneOffsets) -> LaneOffsets | None:
     """`or` and `xor`, where the offsets do not overlap the uniform bases."""
     alignment = gcd(a.alignment, b.alignment)

@@ -4,17 +4,20 @@
    known and one of them disagrees, the phi is unknown, and with it the values that depend on it. Nothing but
    that can change an assumed value, so the result does not depend on the order of evaluation.
 2. An instruction is evaluated no further once an input makes its result unknown.
+3. A value that differs in a warp because of an input, its cause, is unknown if that input is. Causes are
+   followed first: they lead to unknown values in fewer steps than all inputs.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from ptx_lsp.analyses.dataflow.ssa import Phi
+from ptx_lsp.analyses.dataflow.ssa import NONE, Phi
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
 from ptx_lsp.analyses.divergence.lane_arithmetic import UNIFORM, LaneOffsets, constant, transfer
 from ptx_lsp.analyses.divergence.lane_sources import LaneSources
 from ptx_lsp.analyses.divergence.uniformity import Uniformity
+from ptx_lsp.analyses.divergence.uniformity_solver import OWN
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.instructions.features import GUARDED
 from ptx_lsp.model.scope import integer
@@ -50,6 +53,9 @@ class _Evaluation:
         self.known = known
         self.form = uniformity.ssa
         self.levels = uniformity.levels
+        self.causes = uniformity.solution.cause_values
+        self.cause_blocks = uniformity.solution.cause_blocks
+        self.definitions = uniformity.ssa.definitions
         self.phis = uniformity.ssa.phis
         self.shapes = uniformity.transfers.shapes
         self.values = uniformity.ssa.by_instruction
@@ -59,10 +65,10 @@ class _Evaluation:
         self.found: dict[int, LaneOffsets | None] = {}
         self.inputs: dict[int, tuple[int, ...]] = {}
         """The values that each value is evaluated from."""
-        self.numbers: dict[int, int] = {}
-        """The instructions that define the values."""
         self.operations: dict[int, tuple[str, int]] = {}
         """Their `arithmetic`, where they have one."""
+        self.undecided: set[int] = set()
+        """The values whose causes do not make them unknown."""
         self.assumed: list[Phi] = []
         self.roots: list[int] = []
 
@@ -80,7 +86,7 @@ class _Evaluation:
         return self.found
 
     def evaluate_with_inputs(self, root: int) -> None:
-        found, known, all_inputs = self.found, self.known, self.inputs
+        found, known, all_inputs, undecided = self.found, self.known, self.inputs, self.undecided
         path = [root]
         while path:
             value = path[-1]
@@ -88,6 +94,9 @@ class _Evaluation:
             if inputs is None:
                 if value in known:
                     found[path.pop()] = known[value]
+                    continue
+                if value not in undecided and self.has_unknown_cause(value):
+                    path.pop()
                     continue
                 inputs = all_inputs[value] = self.inputs_of(value)
             for one in inputs:
@@ -101,6 +110,36 @@ class _Evaluation:
             else:
                 found[path.pop()] = self.evaluated(value)
 
+    def has_unknown_cause(self, value: int) -> bool:
+        """Follows the causes of a value (3). If the last one is unknown, so are all of them."""
+        found, known, undecided, levels = self.found, self.known, self.undecided, self.levels
+        chain: list[int] = []
+        while value >= 0 and value not in found and value not in known:
+            if value in undecided or levels[value] <= _WARP:
+                return False
+            undecided.add(value)
+            chain.append(value)
+            value = self.cause_of(value) if value >= self.registers else OWN
+        if value == NONE or (value >= 0 and found.get(value, known.get(value)) is not None):
+            return False
+        for one, cause in zip(chain, (*chain[1:], value), strict=True):
+            found[one] = None
+            self.inputs[one] = (cause,) if cause >= 0 else ()
+        return True
+
+    def cause_of(self, value: int) -> int:
+        """The input that makes a value unknown if it is unknown; `OWN` if the value is certainly unknown,
+        `NONE` if neither is certain.
+        """
+        cause, number = self.causes[value], self.definitions[value]
+        if self.cause_blocks[value] >= 0:
+            return OWN if number < 0 else NONE
+        if number < 0 or cause == NONE:
+            return cause
+        if self.arithmetic(number) is not None:
+            return cause if cause in self.values[number].uses else NONE
+        return cause if cause >= 0 else OWN
+
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
         if value < self.registers:
@@ -111,7 +150,7 @@ class _Evaluation:
             if is_uniform or self.uniformity.depends_on_path(value):
                 return ()
             return self.forward_inputs(join)
-        number = self.numbers[value] = self.form.definition(value)
+        number = self.definitions[value]
         arithmetic = self.arithmetic(number)
         if arithmetic is not None:
             self.operations[value] = arithmetic
@@ -132,7 +171,7 @@ class _Evaluation:
         join = self.phis.get(value)
         if join is not None:
             return UNIFORM if self.levels[value] <= _WARP else self.evaluated_phi(join)
-        number = self.numbers[value]
+        number = self.definitions[value]
         if self.values[number].carry_out == value:
             return None
         arithmetic = self.operations.get(value)
@@ -146,7 +185,7 @@ class _Evaluation:
 
     def with_unknown_input(self, value: int) -> LaneOffsets | None:
         """The offsets of a value with an input that is unknown."""
-        if self.levels[value] > _WARP or self.values[self.numbers[value]].carry_out == value:
+        if self.levels[value] > _WARP or self.values[self.definitions[value]].carry_out == value:
             return None
         return UNIFORM
 

@@ -97,7 +97,7 @@ class LanePredicates:
 
     def _computed(self, value: int, depth: int) -> LanePredicate:
         values = self.uniformity.ssa
-        number = values.definition(value)
+        number = values.definitions[value]
         if number == NONE:
             return UNKNOWN
         step = values.instructions.info(number)

@@ -101,7 +101,8 @@ class LaneValues:
         mine, others = self.uniformity, before.uniformity
         form, old_form, levels, old_levels = mine.ssa, others.ssa, mine.levels, others.levels
         blocks = [one is other for one, other in zip(form.blocks, old_form.blocks, strict=True)]
-        defining, phis, old_phis = form.defining_blocks, form.phis, old_form.phis
+        definitions, block_of = form.definitions, form.cfg.block_of
+        phis, old_phis = form.phis, old_form.phis
         first, limit = form.instructions.count, form.limit
         found: set[int] = set()
         for value in values:
@@ -112,8 +113,8 @@ class LaneValues:
                 continue
             join = phis.get(value)
             if join is None:
-                block = defining[value]
-                if block < 0 or not blocks[block]:
+                number = definitions[value]
+                if number < 0 or not blocks[block_of[number]]:
                     found.add(value)
             elif (
                 mine.depends_on_path(value) != others.depends_on_path(value) or join != old_phis.get(value)

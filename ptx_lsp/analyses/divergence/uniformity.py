@@ -195,7 +195,7 @@ class Uniformity:
                         name = self.register_name(value)
                         yield from self._branch_chain(branch, name, self._loop_exit_text(value), seen)
                         return
-            number, name = self.ssa.definition(value), self.register_name(value)
+            number, name = self.ssa.definitions[value], self.register_name(value)
             cause = self.cause(value)
             if cause.block != NONE:
                 holds = f"decides what `{name}` holds"
@@ -220,7 +220,7 @@ class Uniformity:
             return Cause(text=f"`{register.name}` {given}")
         cause = self.solution.cause_values[value]
         if cause == OWN:
-            return Cause(text=self.transfers.of(self.ssa.definition(value)).reason)
+            return Cause(text=self.transfers.of(self.ssa.definitions[value]).reason)
         if cause == SECOND_RESULT:
             return Cause(text="differs from lane to lane")
         return Cause(cause, self.solution.cause_blocks[value])

@@ -95,6 +95,7 @@ class Solver:
         self.values = form.by_instruction
         self.cfg = form.cfg
         self.transfers = transfers
+        self.shapes = transfers.shapes
         self.sync_dependence = dependence
         exits = dependence.only_in_whole_graph
         self.has_exit_phis = any(form.phis_of[block] for block in exits)
@@ -278,8 +279,12 @@ class Solver:
 
     def evaluate_branch(self, block: int) -> None:
         number = self.cfg.blocks[block].end - 1
-        level = self.join(self.transfers.branch_inputs(number), block)[0]
-        level = max(level, self.transfers.control_level(number))
+        guard = self.values[number].guard
+        if guard >= 0 and guard not in self.temporal_divergence and self.shapes[number].opcode == "bra":
+            level = self.levels[guard]
+        else:
+            level = self.join(self.transfers.branch_inputs(number), block)[0]
+            level = max(level, self.transfers.control_level(number))
         if level > self.branches[block]:
             self.branches[block] = level
             self.apply_control_divergence(block, level)

@@ -73,7 +73,7 @@ class ValueUsers:
         """Whether a value is a carry, or the same at all times."""
         if value in self.form.phis:
             return False
-        number = self.form.definition(value)
+        number = self.form.definitions[value]
         return value == self.form.by_instruction[number].carry_out or self.transfers.is_constant(number)
 
 

@@ -30,7 +30,9 @@ static PyObject *integer_of(Bits *bits) {
     for (Py_ssize_t n = bits->used; n-- > 0;) word = word << 8 | bits->bytes[n];
     found = PyLong_FromUnsignedLongLong(word);
   } else {
-    found = PyObject_CallMethod((PyObject *)&PyLong_Type, "from_bytes", "y#s", bits->bytes, bits->used, "little");
+    static PyObject *name;
+    PyObject *bytes = PyBytes_FromStringAndSize((char *)bits->bytes, bits->used);
+    found = converted((PyObject *)&PyLong_Type, &name, "from_bytes", bytes);
   }
   memset(bits->bytes, 0, bits->used);
   bits->used = 0;

@@ -10,7 +10,6 @@ typedef struct {
   PyObject *inputs, *by_instruction, *last;
   Py_ssize_t first, count;
   char is_reached;
-  uint32_t *defining; /* the instruction that defines each value; NULL as long as nobody has asked for one */
 } BlockValues;
 
 static PyTypeObject *block_values_type;
@@ -36,32 +35,40 @@ static PyObject *new_block_values(
   return (PyObject *)found;
 }
 
-/* Finds the instruction that defines each value; false with an exception. */
-static int find_defining(BlockValues *values) {
-  Py_ssize_t size = PyList_Size(values->by_instruction), value = 0;
-  uint32_t *found = zeroed(values->count, sizeof *found);
-  if (found == NULL) return 0;
-  for (Py_ssize_t number = 0; number < size; number++) {
-    InstructionValues *one = values_at(values->by_instruction, number);
-    if (one == NULL) {
-      PyMem_Free(found);
-      return 0;
-    }
-    Py_ssize_t own = PyTuple_Size(one->defs) + (one->carry_out >= 0);
-    while (own-- > 0 && value < values->count) found[value++] = (uint32_t)number;
-  }
-  values->defining = found;
-  return 1;
+/* Enters an instruction as the definition of its values, which begin at `*value`; false with an exception. */
+static int enter_definitions(PyObject *found, InstructionValues *one, Py_ssize_t number, Py_ssize_t *value) {
+  Py_ssize_t own = PyTuple_Size(one->defs) + (one->carry_out >= 0);
+  if (!own) return 1;
+  PyObject *instruction = PyLong_FromSsize_t(number);
+  int failed = instruction == NULL;
+  while (!failed && own-- > 0) failed = PyList_SetItem(found, (*value)++, new_reference(instruction)) < 0;
+  Py_XDECREF(instruction);
+  return !failed;
 }
 
-static PyObject *block_values_definition(PyObject *self, PyObject *value) {
-  BlockValues *values = (BlockValues *)self;
-  Py_ssize_t number = PyLong_AsSsize_t(value);
-  if (number == -1 && PyErr_Occurred()) return NULL;
-  if (number < values->first || number - values->first >= values->count)
-    return PyErr_Format(PyExc_IndexError, "the block does not define %zd", number);
-  if (values->defining == NULL && !find_defining(values)) return NULL;
-  return PyLong_FromUnsignedLong(values->defining[number - values->first]);
+static PyObject *defining_instructions(PyObject *Py_UNUSED(module), PyObject *arguments) {
+  PyObject *blocks, *found = NULL;
+  Py_ssize_t limit, number = 0;
+  if (!PyArg_ParseTuple(arguments, "O!n", &PyList_Type, &blocks, &limit)) return NULL;
+  PyObject *none = PyLong_FromSsize_t(ABSENT), *row = none == NULL ? NULL : PyList_New(1);
+  if (row != NULL && PyList_SetItem(row, 0, none) == 0) found = PySequence_Repeat(row, limit);
+  Py_XDECREF(row);
+  Py_ssize_t count = PyList_Size(blocks);
+  for (Py_ssize_t n = 0; found != NULL && n < count; n++) {
+    PyObject *item = PyList_GetItem(blocks, n);
+    if (Py_TYPE(item) != block_values_type) {
+      PyErr_SetString(PyExc_TypeError, "the values of a block are needed");
+      Py_CLEAR(found);
+      break;
+    }
+    const BlockValues *values = (const BlockValues *)item;
+    Py_ssize_t size = PyList_Size(values->by_instruction), value = values->first;
+    for (Py_ssize_t place = 0; found != NULL && place < size; place++, number++) {
+      InstructionValues *one = values_at(values->by_instruction, place);
+      if (one == NULL || (values->count && !enter_definitions(found, one, number, &value))) Py_CLEAR(found);
+    }
+  }
+  return found;
 }
 
 static PyObject *block_values_new(PyTypeObject *Py_UNUSED(type), PyObject *arguments, PyObject *keywords) {
@@ -81,7 +88,6 @@ static void block_values_dealloc(PyObject *self) {
   Py_XDECREF(values->inputs);
   Py_XDECREF(values->by_instruction);
   Py_XDECREF(values->last);
-  PyMem_Free(values->defining);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -95,15 +101,11 @@ static PyMemberDef block_values_members[] = {
     {"is_reached", T_BOOL, offsetof(BlockValues, is_reached), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 
-static PyMethodDef block_values_methods[] = {
-    {"definition", block_values_definition, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-
 static PyType_Slot block_values_slots[] = {
     {Py_tp_doc, "The values of the instructions of one block."},
     {Py_tp_new, block_values_new},
     {Py_tp_dealloc, block_values_dealloc},
     {Py_tp_members, block_values_members},
-    {Py_tp_methods, block_values_methods},
     {0, NULL}};
 
 static PyType_Spec block_values_spec = {

@@ -23,6 +23,7 @@ static PyMethodDef functions[] = {
     {"crossing_registers", crossing_registers, METH_VARARGS, NULL},
     {"placed_phis", placed_phis, METH_VARARGS, NULL},
     {"rename_values", rename_values, METH_VARARGS, NULL},
+    {"defining_instructions", defining_instructions, METH_VARARGS, NULL},
     {"evaluate_levels", (PyCFunction)(void (*)(void))evaluate_levels, METH_FASTCALL, NULL},
     {"reverse_postorder", reverse_postorder, METH_VARARGS, NULL},
     {"immediate_dominators", immediate_dominators, METH_VARARGS, NULL},

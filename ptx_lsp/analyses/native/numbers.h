@@ -67,6 +67,19 @@ static void *zeroed(Py_ssize_t size, size_t each) {
   return found;
 }
 
+/* Calls a method of an integer or of its class that converts to bytes or from them, the lowest first. It takes
+ * the reference to its argument, of which NULL is one with an exception. `name` keeps the name of the method. */
+static PyObject *converted(PyObject *integer, PyObject **name, const char *method, PyObject *argument) {
+  static PyObject *order;
+  if (order == NULL) order = PyUnicode_InternFromString("little");
+  if (*name == NULL) *name = PyUnicode_InternFromString(method);
+  PyObject *found = NULL;
+  if (argument != NULL && order != NULL && *name != NULL)
+    found = PyObject_CallMethodObjArgs(integer, *name, argument, order, NULL);
+  Py_XDECREF(argument);
+  return found;
+}
+
 /* Marks the numbers in a set or list; false with an exception. */
 static int mark_all(PyObject *numbers, char *marks, Py_ssize_t size) {
   PyObject *all = PyObject_GetIter(numbers), *number;

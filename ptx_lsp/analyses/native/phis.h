@@ -164,8 +164,9 @@ static int is_live(Placement *p, Py_ssize_t place, Py_ssize_t block) {
   if (place < 0) return 0;
   if (p->live[block] == NULL) {
     PyObject *bits = PyList_GetItem(p->live_in, block);
+    static PyObject *name;
     if (bits == NULL) return -1;
-    p->live[block] = PyObject_CallMethod(bits, "to_bytes", "ns", PyDict_Size(p->places) / 8 + 1, "little");
+    p->live[block] = converted(bits, &name, "to_bytes", PyLong_FromSsize_t(PyDict_Size(p->places) / 8 + 1));
     if (p->live[block] == NULL) return -1;
   }
   const char *bytes = PyBytes_AsString(p->live[block]);

@@ -14,44 +14,45 @@ if TYPE_CHECKING:
 
 def mismatch(wanted: Operand, given: Argument) -> str:
     """Why `given` may not stand where a resolved operand is `wanted`; "" when it may."""
+    kind, kinds = given.kind, wanted.kinds
     count = wanted.elements if isinstance(wanted.elements, int) else 0
-    if given.kind == "unknown":
+    if kind == "unknown":
         return ""
-    if given.kind == "offset":
+    if kind == "offset":
         return _offset(wanted, given)
-    if given.kind == "element" and "element" in wanted.kinds:
+    if kind == "element" and "element" in kinds:
         return _space(wanted, given)
-    if given.kind == "element" and "variable" in wanted.kinds:
-        given = given._replace(kind="variable")
-    if given.kind == "vector" and "vector" not in wanted.kinds:
+    if kind == "element" and "variable" in kinds:
+        kind = "variable"
+        given = given._replace(kind=kind)
+    if kind == "vector" and "vector" not in kinds:
         return _vector(wanted, given, count)
-    scalar = given.kind in ("register", "integer", "float", "single", "variable")
-    scalar |= given.kind == "sink" and not wanted.discarded
-    if count > 0 and scalar and 0 not in wanted.lengths:
+    is_scalar = kind in _SCALARS or (kind == "sink" and not wanted.discarded)
+    if count > 0 and is_scalar and 0 not in wanted.lengths:
         return f"expected a vector of {count} elements, such as `{{a, b}}`"
-    if given.kind not in wanted.kinds:
+    if kind not in kinds:
         why = f"expected {_expected(wanted)}, found {_article(given)}"
-        return f"{why}; {_NO_ADDRESS}" if given.kind == "label" else why
-    if given.kind == "special" and len(given.parts) != count:
+        return f"{why}; {_NO_ADDRESS}" if kind == "label" else why
+    if kind == "special" and len(given.parts) != count:
         if not given.parts:
             return f"expected a special register with {count} elements, such as `%tid`"
         return f"expected {_expected(wanted)}, found a vector"
-    types = _types(wanted)
-    match given.kind:
+    match kind:
         case "register" | "special":
-            return _register(wanted, given, types)
+            return _register(wanted, given, _types(wanted))
         case "integer":
-            return _integer(wanted, given, types)
+            return _integer(wanted, given, _types(wanted))
         case "float" | "single":
-            return _literal(given, types)
+            return _literal(given, _types(wanted))
         case "address":
             return _address(wanted, given)
-        case "variable" if "address" not in wanted.kinds:
+        case "variable" if "address" not in kinds:
             return _handle(wanted, given) or _space(wanted, given)
         case _:
             return ""
 
 
+_SCALARS: Final = frozenset(("register", "integer", "float", "single", "variable"))
 _NO_ADDRESS: Final = "labels have no addresses; use `brx.idx` for an indirect branch"
 ALL_SINKS: Final = "a vector of only `_` is not allowed: its elements have no type"
 

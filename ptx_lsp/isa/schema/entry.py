@@ -153,7 +153,10 @@ def form_type(choices: Choices) -> str:
     """The type of a spelling: what the slot `.type` holds, or the last modifier that is a type."""
     if "type" in choices:
         return choices["type"]
-    return next((word for word in reversed(list(choices.values())) if word in TYPES), "")
+    for word in reversed(choices.values()):
+        if word in TYPES:
+            return word
+    return ""
 
 
 _DESTINATION: Final = writes()

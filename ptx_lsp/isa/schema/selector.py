@@ -12,7 +12,7 @@ Terms are separated by spaces and must all hold; `|` separates alternatives; `!`
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from ptx_lsp.named_tuple import NamedTuple
@@ -20,32 +20,20 @@ from ptx_lsp.static_typing import final
 
 
 @final
-class Choices(Mapping[str, str]):
+class Choices(dict[str, str]):
     """The modifier in each slot of a form in one spelling: slot name -> modifier, with its dot.
 
     A slot that is left out answers "". `modifiers` are all of them.
     """
 
-    __slots__ = ("_slots", "modifiers")
+    __slots__ = ("modifiers",)
 
     def __init__(self, slots: Mapping[str, str]) -> None:
-        self._slots = dict(slots)
-        self.modifiers = frozenset(self._slots.values())
+        super().__init__(slots)
+        self.modifiers = frozenset(self.values())
 
-    def __getitem__(self, slot: str) -> str:
-        return self._slots.get(slot, "")
-
-    def __contains__(self, slot: object) -> bool:
-        return slot in self._slots
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._slots)
-
-    def __len__(self) -> int:
-        return len(self._slots)
-
-    def __repr__(self) -> str:
-        return f"Choices({self._slots})"
+    def __missing__(self, slot: str) -> str:
+        return ""
 
 
 class Term(NamedTuple):
@@ -60,7 +48,7 @@ class Term(NamedTuple):
         if self.given:
             found = not self.values.isdisjoint(given)
         elif self.slot is not None:
-            found = choices[self.slot] in self.values
+            found = choices.get(self.slot, "") in self.values
         else:
             found = not self.values.isdisjoint(choices.modifiers)
         return found is not self.negated

@@ -126,8 +126,8 @@ def uncoalesced_access(function: Function) -> Iterator[Finding]:
 def _root(function: Function, value: int) -> int:
     """The value that constants have been added to."""
     values = lane_values(function).uniformity.ssa
-    while value >= 0 and values.definition(value) >= 0:
-        step = values.instructions.info(values.definition(value))
+    while value >= 0 and values.definitions[value] >= 0:
+        step = values.instructions.info(values.definitions[value])
         reads = values.by_instruction[step.number].uses
         is_constant = step.opcode == "add" and literal(step.node.operands[-1]) is not None
         if not is_constant or len(reads) != 1 or step.is_guarded:
