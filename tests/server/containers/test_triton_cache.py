@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.background.test_measuring import TEXT, Tool, eventually, is_running
 from tests.server.connection import Connection, Json, ResponseError, at, of_file
-from tests.server.test_measuring import TEXT, Tool, eventually, is_running
 from tests.server.test_panels import SHOWN, differences
 
 on_posix = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for ptxas is a script")
