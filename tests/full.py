@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 STYLE = "code style"
@@ -45,7 +44,7 @@ class Result(NamedTuple):
 
 def main() -> int:
     in_ci = bool(os.environ.get("CI"))
-    if status := _make("setup"):
+    if status := _make("setup")[0]:
         return status
     if in_ci:
         _make("editors")
@@ -58,33 +57,40 @@ def main() -> int:
 
 
 def _results(in_ci: bool) -> Iterator[Result]:
-    yield _run(STYLE)
+    yield _run(STYLE)[0]
     has_npm = in_ci or shutil.which("npm") is not None
     beside = [TYPES, VS_CODE] if has_npm else [TYPES]
-    with ExitStack() as open_files, ThreadPoolExecutor(1) as pool:
-        outputs = [open_files.enter_context(TemporaryFile("w+")) for _ in beside]
-        futures = [pool.submit(_run, part, output) for part, output in zip(beside, outputs, strict=True)]
-        yield _run(PYTHON_TESTS)
-        for part, output, future in zip(beside, outputs, futures, strict=True):
-            result = future.result()
-            output.seek(0)
-            print(f"== Output of make {PARTS[part]}\n{output.read()}", end="", flush=True)
+    with ThreadPoolExecutor(1) as pool:
+        others = pool.submit(lambda: [_run(part, captured=True) for part in beside])
+        yield _run(PYTHON_TESTS)[0]
+        if not others.done():
+            print("== Waiting for what runs beside them", flush=True)
+        for result, output in others.result():
+            print(f"== Output of make {PARTS[result.part]}\n{output}", end="", flush=True)
             yield result
     if not has_npm:
         yield Result(VS_CODE, "left out: npm is missing", 0.0)
 
 
-def _run(part: str, output: IO[str] | None = None) -> Result:
+def _run(part: str, *, captured: bool = False) -> tuple[Result, str]:
+    """The result of a part and, if it is `captured`, what it prints."""
     print(f"== {[*PARTS].index(part) + 1} of {len(PARTS)}: {part} (make {PARTS[part]})", flush=True)
     start = time.monotonic()
-    status = _make(PARTS[part], output)
-    return Result(part, "failed" if status else "passed", time.monotonic() - start)
+    status, output = _make(PARTS[part], captured=captured)
+    return Result(part, "failed" if status else "passed", time.monotonic() - start), output
 
 
-def _make(target: str, output: IO[str] | None = None) -> int:
-    """The exit status; what it prints goes into `output`."""
+def _make(target: str, *, captured: bool = False) -> tuple[int, str]:
+    """The exit status and, if it is `captured`, what it prints. Raises KeyboardInterrupt after Ctrl-C."""
     command = ["make", "--no-print-directory", target]
-    return subprocess.run(command, check=False, stdout=output, stderr=output).returncode
+    stream = subprocess.PIPE if captured else None
+    done = subprocess.run(
+        command, check=False, stdout=stream, stderr=subprocess.STDOUT if captured else None,
+        encoding="utf-8", errors="replace",
+    )  # fmt: skip
+    if done.returncode == -signal.SIGINT:
+        raise KeyboardInterrupt
+    return done.returncode, done.stdout or ""
 
 
 def _counted() -> tuple[str, Counter[str]]:

@@ -41,7 +41,9 @@ def _write_program(program: Path, then: str = "") -> None:
     program.chmod(0o755)
 
 
-def _make_test(project: Path, ci: str, path: str = "") -> tuple[int, list[str], str]:
+def _make_test(
+    project: Path, ci: str, path: str = "", *, start_new_session: bool = False
+) -> tuple[int, list[str], str]:
     """Status, the programs that ran, in alphabetical order, and the standard output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     environment |= {"CI": ci, "PATH": path or f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"}
@@ -51,6 +53,7 @@ def _make_test(project: Path, ci: str, path: str = "") -> tuple[int, list[str], 
             "MODULES=modules", "C_SOURCES=",
         ],
         cwd=project, env=environment, capture_output=True, text=True, check=False,
+        start_new_session=start_new_session,
     )  # fmt: skip
     ran = [*project.glob("ran"), *project.glob("vscode-extension/ran")]
     return done.returncode, sorted("".join(file.read_text() for file in ran).split()), done.stdout
@@ -74,13 +77,25 @@ def test_every_part_runs(failing: str | None, project: Path) -> None:
 
 def test_the_output_of_each_part_is_shown_whole(project: Path) -> None:
     _write_program(project / "bin" / "pyright", "echo one error; echo on stderr >&2; exit 1")
-    _write_program(project / "bin" / "npm", "echo in VS Code")
+    _write_program(project / "bin" / "npm", r"printf 'in VS Code \377\n'")  # not UTF-8
     _write_program(project / "bin" / "python", "echo tested")
     status, _, shown = _make_test(project, ci="")
     assert status
     _, types, vs_code = shown.partition("tested\n")[2].split("== Output of ")
     assert "one error\non stderr\n" in types
-    assert "in VS Code\n" in vs_code
+    assert "in VS Code \N{REPLACEMENT CHARACTER}\n" in vs_code
+
+
+def test_no_part_begins_after_ctrl_c(project: Path) -> None:
+    """Ctrl-C is sent to all processes of a terminal."""
+    _write_program(project / "bin" / "pyright", "touch pyright.runs; sleep 60")
+    _write_program(
+        project / "bin" / "python",
+        "for n in $(seq 600); do [ -e pyright.runs ] && break; sleep 0.1; done; kill -INT 0; sleep 60",
+    )
+    status, ran, _ = _make_test(project, ci="", start_new_session=True)
+    assert status
+    assert "npm" not in ran
 
 
 def test_the_types_are_checked_beside_the_tests(project: Path) -> None:

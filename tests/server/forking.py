@@ -2,7 +2,7 @@
 
     python -m tests.server.forking SOCKET
 
-serves a socket: each message is the folder, the environment and the arguments of a server, with its standard
+serves a socket: each message is the folder, the environment and the code of a server, with its standard
 streams and a pipe for its process identifier and its exit status. Nothing runs in the process that is forked,
 which has one thread and no event loop. A server does all that one does that was started by itself; only its
 modules are imported and its converters are generated before.
@@ -31,7 +31,7 @@ _SIZE = 4
 """The bytes of the length of a message."""
 
 
-class _Start(TypedDict):
+class _Given(TypedDict):
     folder: str
     environment: dict[str, str]
     code: str
@@ -49,7 +49,7 @@ class ForkedProcess:
         self.stdout: IO[bytes] = os.fdopen(ours_out, "rb")
         self._status = os.fdopen(status, "rb")
         given = [theirs_in, theirs_out, 2, theirs_status]
-        start: _Start = {"folder": str(Path.cwd()), "environment": dict(os.environ), "code": code}
+        start: _Given = {"folder": str(Path.cwd()), "environment": dict(os.environ), "code": code}
         body = json.dumps(start).encode()
         parent = _parent()
         socket.send_fds(parent, [len(body).to_bytes(_SIZE, "big")], given)
@@ -58,6 +58,7 @@ class ForkedProcess:
             os.close(one)
         self.pid = int(self._status.readline())
         self._code: int | None = None
+        _unended.add(self)
 
     def wait(self, timeout: float | None = None) -> int:
         """The exit status, as `subprocess` has it. Raises TimeoutExpired."""
@@ -65,6 +66,7 @@ class ForkedProcess:
             if not select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("ptx-lsp", timeout or 0)
             self._code = int(self._status.readline())
+            _unended.discard(self)
             for stream in (self._status, self.stdin):
                 with suppress(OSError):  # what was not written yet cannot be
                     stream.close()
@@ -82,6 +84,10 @@ class ForkedProcess:
                 os.kill(self.pid, number)
 
 
+_unended: set[ForkedProcess] = set()
+"""The servers that nobody has waited for; a test that fails may leave one."""
+
+
 @cache
 def _parent() -> socket.socket:
     """The connection to the process that is forked, which ends when the connection does."""
@@ -95,6 +101,8 @@ def _parent() -> socket.socket:
     theirs.close()
 
     def end() -> None:
+        for one in _unended:
+            one.kill()
         ours.close()
         process.wait()
 
@@ -110,7 +118,7 @@ def main(arguments: Sequence[str]) -> None:
             begun, streams, _, _ = socket.recv_fds(asked, _SIZE, 4)
             if not begun:
                 break
-            start: _Start = json.loads(_received(asked, int.from_bytes(begun, "big")))
+            start: _Given = json.loads(_received(asked, int.from_bytes(begun, "big")))
             process = os.fork()
             if process == 0:
                 asked.close()
@@ -141,12 +149,12 @@ def _load() -> None:
 
 def _received(connection: socket.socket, size: int) -> bytes:
     parts = bytearray()
-    while len(parts) < size:
-        parts += connection.recv(size - len(parts))
+    while len(parts) < size and (part := connection.recv(size - len(parts))):
+        parts += part
     return bytes(parts)
 
 
-def _start(start: _Start, streams: Sequence[int]) -> NoReturn:
+def _start(start: _Given, streams: Sequence[int]) -> NoReturn:
     """Forks the server, and waits for it: the process that forked this one has others to start."""
     *standard, status = streams
     process = os.fork()

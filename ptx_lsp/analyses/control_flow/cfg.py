@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptx_lsp.analyses._flow import BlockGraph, reverse_postorder
 from ptx_lsp.analyses.control_flow.label_positions import NO_LABELS, LabelPositions
@@ -221,6 +221,12 @@ def _is_last_return(function: Function, ending: list[int], count: int) -> bool:
     return ending == [count - 1] and shapes(function)[count - 1].opcode in EXITS
 
 
+def _has(numbers: Sequence[int], number: int) -> bool:
+    """Whether a number is among others, which are in order."""
+    at = bisect_left(numbers, number)
+    return at < len(numbers) and numbers[at] == number
+
+
 class _Builder:
     def __init__(self, function: Function, ending: list[int], earlier: Previous[Cfg] | None) -> None:
         self.function = function
@@ -280,8 +286,11 @@ class _Builder:
         if self.earlier is None:
             return None
         before, (first, old_end, end) = self.earlier
+        # what was edited follows a jump that is not reached: there, no block begins unless a label does
+        follows_jump = _has(self.ending, first - 1) and _has(before.starts, first) != _has(self.starts, first)
         is_same = (
-            before.labelled == labelled
+            not follows_jump
+            and before.labelled == labelled
             and len(before.starts) == len(self.starts)
             and not any(first < one <= old_end for one in before.cuts)
             and not any(first < one <= end for one in cuts)

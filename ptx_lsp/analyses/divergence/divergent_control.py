@@ -153,7 +153,7 @@ class DivergentControl:
         if first is None:
             return ActiveLanes(frozenset(), reaching.inactive)
         absent = frozenset(lane for lane in range(WARP) if not first[lane])
-        continues = not self._is_exit_path(number + 1)
+        continues = self._is_divergent(step) and not self._is_exit_path(number + 1)
         return ActiveLanes(
             reaching.active - absent, reaching.inactive | absent if continues else reaching.inactive
         )

@@ -67,8 +67,8 @@ class _Evaluation:
         """The values that each value is evaluated from."""
         self.operations: dict[int, tuple[str, int]] = {}
         """Their `arithmetic`, where they have one."""
-        self.undecided: set[int] = set()
-        """The values whose causes do not make them unknown."""
+        self.followed: set[int] = set()
+        """The values whose causes were followed."""
         self.assumed: list[Phi] = []
         self.roots: list[int] = []
 
@@ -86,7 +86,7 @@ class _Evaluation:
         return self.found
 
     def evaluate_with_inputs(self, root: int) -> None:
-        found, known, all_inputs, undecided = self.found, self.known, self.inputs, self.undecided
+        found, known, all_inputs, followed = self.found, self.known, self.inputs, self.followed
         path = [root]
         while path:
             value = path[-1]
@@ -95,7 +95,7 @@ class _Evaluation:
                 if value in known:
                     found[path.pop()] = known[value]
                     continue
-                if value not in undecided and self.has_unknown_cause(value):
+                if value not in followed and self.follow_causes(value):
                     path.pop()
                     continue
                 inputs = all_inputs[value] = self.inputs_of(value)
@@ -110,14 +110,14 @@ class _Evaluation:
             else:
                 found[path.pop()] = self.evaluated(value)
 
-    def has_unknown_cause(self, value: int) -> bool:
-        """Follows the causes of a value (3). If the last one is unknown, so are all of them."""
-        found, known, undecided, levels = self.found, self.known, self.undecided, self.levels
+    def follow_causes(self, value: int) -> bool:
+        """Whether the causes of a value show that it is unknown (3): if the last one is, all are."""
+        found, known, followed, levels = self.found, self.known, self.followed, self.levels
         chain: list[int] = []
         while value >= 0 and value not in found and value not in known:
-            if value in undecided or levels[value] <= _WARP:
+            if value in followed or levels[value] <= _WARP:
                 return False
-            undecided.add(value)
+            followed.add(value)
             chain.append(value)
             value = self.cause_of(value) if value >= self.registers else OWN
         if value == NONE or (value >= 0 and found.get(value, known.get(value)) is not None):

@@ -63,9 +63,13 @@ static PyObject *defining_instructions(PyObject *Py_UNUSED(module), PyObject *ar
     }
     const BlockValues *values = (const BlockValues *)item;
     Py_ssize_t size = PyList_Size(values->by_instruction), value = values->first;
+    if (!values->count) { /* as of blocks that are not reached: their values are no definitions */
+      number += size;
+      continue;
+    }
     for (Py_ssize_t place = 0; found != NULL && place < size; place++, number++) {
       InstructionValues *one = values_at(values->by_instruction, place);
-      if (one == NULL || (values->count && !enter_definitions(found, one, number, &value))) Py_CLEAR(found);
+      if (one == NULL || !enter_definitions(found, one, number, &value)) Py_CLEAR(found);
     }
   }
   return found;

@@ -23,7 +23,7 @@ from ptx_lsp.static_typing import final
 class Choices(dict[str, str]):
     """The modifier in each slot of a form in one spelling: slot name -> modifier, with its dot.
 
-    A slot that is left out answers "". `modifiers` are all of them.
+    `choices[slot]` is "" for a slot that is left out. `modifiers` are all of them.
     """
 
     __slots__ = ("modifiers",)
@@ -48,7 +48,7 @@ class Term(NamedTuple):
         if self.given:
             found = not self.values.isdisjoint(given)
         elif self.slot is not None:
-            found = choices.get(self.slot, "") in self.values
+            found = choices[self.slot] in self.values
         else:
             found = not self.values.isdisjoint(choices.modifiers)
         return found is not self.negated
