@@ -74,7 +74,8 @@ def _results(in_ci: bool) -> Iterator[Result]:
 
 def _run(part: str, *, captured: bool = False) -> tuple[Result, str]:
     """The result of a part and, if it is `captured`, what it prints."""
-    print(f"== {[*PARTS].index(part) + 1} of {len(PARTS)}: {part} (make {PARTS[part]})", flush=True)
+    # in one piece: another part may begin at the same time
+    print(f"== {[*PARTS].index(part) + 1} of {len(PARTS)}: {part} (make {PARTS[part]})\n", end="", flush=True)
     start = time.monotonic()
     status, output = _make(PARTS[part], captured=captured)
     return Result(part, "failed" if status else "passed", time.monotonic() - start), output
