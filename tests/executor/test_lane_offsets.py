@@ -8,19 +8,9 @@ import pytest
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.native.hot import NativeMode
 from tests.executor.test_native import both
-from tests.strength import LONG
-
-compiler = pytest.importorskip("ptx_lsp.executor.native.compiler", exc_type=ImportError)
 
 Block = tuple[int, int, int]
 _COUNT = 4096
-
-
-@pytest.fixture(autouse=True)
-def _quick_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the text that this is about, LLVM makes machine code in half the time; other tests have its best."""
-    if not LONG:
-        monkeypatch.setattr(compiler, "_SPEED", 0)
 
 
 def kernel(body: str) -> str:

@@ -338,12 +338,7 @@ class _Builder:
 
     def cuts(self) -> list[int]:
         """The instructions that begin a block because the previous one ends one."""
-        shapes = self.shapes
-        return [
-            number + 1
-            for number in self.ending
-            if shapes[number].opcode != "call" or self.ends_block(number)
-        ]
+        return [number + 1 for number in self.ending if self.ends_block(number)]
 
     def reachable_cuts(self, cuts: list[int]) -> Iterator[int]:
         """The cuts, except those among unreachable instructions (1)."""
