@@ -8,6 +8,7 @@ from ptx_lsp.facts import is_computed
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
+from ptx_lsp.text import Edit
 
 _HEAD = """.version 8.5
 .target sm_90
@@ -66,3 +67,34 @@ AGAIN:
         address = known.uniformity.ssa.by_instruction[6].uses[0]
         found = known.value(address)
         assert (found.stride if found is not None else None) == stride
+
+
+def test_an_edit_by_which_threads_leave_a_loop_in_different_rounds() -> None:
+    """The edit is in another block than the addresses, and they differ between lanes before and after it."""
+    text = f"""{_HEAD}    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, 8;
+    mov.u32 %r2, 0;
+    mul.wide.u32 %d1, %r0, 128;
+    add.s64 %d2, %d0, %d1;
+AGAIN:
+    add.s64 %d2, %d2, 4;
+MORE:
+    add.s32 %r2, %r2, 1;
+    setp.eq.u32 %p, %r2, 5;
+    @%p bra MORE;
+    setp.lt.u32 %p, %r2, %r1;
+    @%p bra AGAIN;
+    add.s64 %d3, %d2, 8;
+    st.global.b32 [%d3], %r0;
+    st.global.b32 [%d2], %r0;
+    ret;
+}}
+"""
+    linting = LintSession(Module.parse(text))
+    place = text.index("%r1;\n    @")
+    for register, is_found in (("%r0", False), ("%r1", True)):
+        edit = Edit(place, place + 3, register.encode())
+        module = Module(linting.module.document.edited(edit), linting.module)
+        linting = LintSession(module, previous=linting)
+        assert linting.diagnostics == LintSession(Module.parse(module.document.source.text)).diagnostics
+        assert ("uncoalesced-access" in {one.rule for one in linting.diagnostics}) is is_found

@@ -1,4 +1,5 @@
-"""No branch called uniform ever splits a warp: random control flow, run for eight lanes.
+"""No branch called uniform ever splits a warp, and values differ between lanes by the offsets that are said:
+random control flow, run for eight lanes.
 
 The programs have additions, comparisons, loads, predicated writes and branches anywhere. They run in two
 ways: threads that a branch parts meet at its reconvergence point, or as soon as they come to the same
@@ -13,6 +14,8 @@ import pytest
 
 from ptx_lsp.analyses.control_flow.dominance import dominance
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.lane_predicates import lane_predicates
+from ptx_lsp.analyses.divergence.lane_values import lane_values
 from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
 from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo
 from ptx_lsp.model.function import Function
@@ -25,6 +28,8 @@ from tests.strength import seeds
 LANES = range(8)
 STEPS = 400
 """How many blocks are run of a program that does not end by itself."""
+VALUES = 64
+"""A register holds a number below it; sums wrap around."""
 
 Lane = dict[str, int]
 
@@ -38,8 +43,12 @@ class _Warp:
         self.cfg = self.known.ssa.cfg
         self.steps = self.known.ssa.instructions
         self.lanes: list[Lane] = [{"%tid.x": lane} for lane in LANES]
+        self.values = lane_values(function)
+        self.predicates = lane_predicates(function)
         self.wrong: list[str] = []
         self.divided = 0
+        self.apart = 0
+        """How many reads were checked of values that differ between lanes as they are said to."""
         self.time = 0
 
     def block(self, number: int, active: list[int]) -> dict[int, list[int]]:
@@ -76,6 +85,32 @@ class _Warp:
             name = self.steps.registers[register].name
             if self.known.use_level(step.number, register).is_uniform and self.differs(name, active):
                 self.wrong.append(f"{step.node.opcode.text} {step.number} reads {name}")
+        block = self.cfg.block_of[step.number]
+        values = self.known.ssa.by_instruction[step.number]
+        for register, value in zip(step.uses, values.uses, strict=True):
+            found = self.values.value_at(value, block)
+            if found is not None:
+                self.check_offsets(step, self.steps.registers[register].name, found.spread, active)
+        if step.guard >= 0:
+            self.check_guard(step, active)
+
+    def check_offsets(
+        self, step: InstructionInfo, name: str, spread: tuple[int, ...], active: list[int]
+    ) -> None:
+        known = {lane: self.lanes[lane][name] for lane in active if name in self.lanes[lane]}
+        bases = {(value - spread[lane]) % VALUES for lane, value in known.items()}
+        if len(bases) > 1:
+            self.wrong.append(f"{step.node.opcode.text} {step.number} has other offsets of {name}")
+        self.apart += len(active) > 1 and any(spread)
+
+    def check_guard(self, step: InstructionInfo, active: list[int]) -> None:
+        guard = self.predicates.guard(step)
+        done = {lane: _is_done(step, self.lanes[lane]) for lane in active}
+        if guard.is_divergent is False and len(set(done.values())) > 1:
+            self.wrong.append(f"{step.node.opcode.text} {step.number} is done by some lanes only")
+        first = guard.first_warp_lanes
+        if first is not None and any(first[lane] is not does for lane, does in done.items()):
+            self.wrong.append(f"{step.node.opcode.text} {step.number} is done by other lanes")
 
     def check_writes(self, step: InstructionInfo, active: list[int]) -> None:
         for register, level in zip(step.defs, self.known.def_levels(step.number), strict=True):
@@ -113,7 +148,7 @@ def _run(step: InstructionInfo, lane: Lane, time: int) -> None:
     values = [lane[text] if text in lane else int(text) for text in sources]
     match step.spelling, values:
         case "add.u32", [a, b]:
-            lane[target] = (a + b) % 64
+            lane[target] = (a + b) % VALUES
         case "mov.u32", [a]:
             lane[target] = a
         case "setp.lt.u32", [a, b]:
@@ -162,7 +197,7 @@ def run_together(warp: _Warp) -> None:
 def test_nothing_uniform_splits(seed: int) -> None:
     """Enough branches do split, and enough are called uniform, for this to mean something."""
     random = Random(seed)
-    divided = uniform = 0
+    divided = uniform = apart = 0
     for _ in range(30):
         text = program(random)
         function = Module.parse(HEADER + text).functions[0]
@@ -171,6 +206,7 @@ def test_nothing_uniform_splits(seed: int) -> None:
             run(warp)
             assert not warp.wrong, text
             divided += warp.divided
+            apart += warp.apart
         known = uniformity(function)
         for block, level in known.branches.items():
             assert level is UniformityLevel.GRID or known.reasons(
@@ -179,3 +215,4 @@ def test_nothing_uniform_splits(seed: int) -> None:
         uniform += sum(level is not UniformityLevel.DIVERGENT for level in known.branches.values())
     assert divided > 5
     assert uniform > 5
+    assert apart > 5

@@ -6,6 +6,8 @@
 2. An instruction is evaluated no further once an input makes its result unknown.
 3. A value that differs in a warp because of an input, its cause, is unknown if that input is. Causes are
    followed first: they lead to unknown values in fewer steps than all inputs.
+4. An input that threads may read from different iterations of a loop is unknown there, whatever it is in the
+   loop. `NONE` is evaluated instead.
 """
 
 from __future__ import annotations
@@ -55,16 +57,18 @@ class _Evaluation:
         self.levels = uniformity.levels
         self.causes = uniformity.solution.cause_values
         self.cause_blocks = uniformity.solution.cause_blocks
+        self.escaping = uniformity.solution.temporal_divergence
         self.definitions = uniformity.ssa.definitions
         self.phis = uniformity.ssa.phis
         self.shapes = uniformity.transfers.shapes
         self.values = uniformity.ssa.by_instruction
         self.registers = uniformity.ssa.instructions.count
+        self.block_of = uniformity.ssa.cfg.block_of
         self.instructions = sources.function.body.instructions
         self.symbols = sources.function.body.symbols
         self.found: dict[int, LaneOffsets | None] = {}
         self.inputs: dict[int, tuple[int, ...]] = {}
-        """The values that each value is evaluated from."""
+        """The values that each value is evaluated from; `NONE` for one that escapes from its loop (4)."""
         self.operations: dict[int, tuple[str, int]] = {}
         """Their `arithmetic`, where they have one."""
         self.followed: set[int] = set()
@@ -79,7 +83,7 @@ class _Evaluation:
             if root not in self.found:
                 self.evaluate_with_inputs(root)
         for join in self.assumed:
-            self.inputs[join.value] = join.inputs
+            self.inputs[join.value] = self.as_read(join.inputs, join.block)
         rejected = [join.value for join in self.assumed if not self.is_consistent(join)]
         if rejected:
             self.reject(rejected)
@@ -132,13 +136,13 @@ class _Evaluation:
         `NONE` if neither is certain.
         """
         cause, number = self.causes[value], self.definitions[value]
-        if self.cause_blocks[value] >= 0:
-            return OWN if number < 0 else NONE
-        if number < 0 or cause == NONE:
-            return cause
-        if self.arithmetic(number) is not None:
-            return cause if cause in self.values[number].uses else NONE
-        return cause if cause >= 0 else OWN
+        if number < 0:
+            return OWN if self.cause_blocks[value] >= 0 else cause
+        if cause == NONE:
+            return NONE
+        if self.arithmetic(number) is not None and cause not in self.values[number].uses:
+            return NONE
+        return cause if cause >= 0 and self.cause_blocks[value] < 0 else OWN
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
@@ -154,13 +158,23 @@ class _Evaluation:
         arithmetic = self.arithmetic(number)
         if arithmetic is not None:
             self.operations[value] = arithmetic
-            return self.values[number].uses
-        return () if is_uniform or not self.may_be_uniform(number, value) else self.transfers.inputs(number)
+            return self.as_read(self.values[number].uses, self.block_of[number])
+        if is_uniform or not self.may_be_uniform(number, value):
+            return ()
+        return self.as_read(self.transfers.inputs(number), self.block_of[number])
+
+    def as_read(self, inputs: tuple[int, ...], block: int) -> tuple[int, ...]:
+        """Values that `block` reads, with `NONE` for those that escape from their loops (4)."""
+        if self.escaping.keys().isdisjoint(inputs):
+            return inputs
+        escapes = self.uniformity.escapes
+        return tuple([NONE if escapes(one, block) else one for one in inputs])
 
     def forward_inputs(self, join: Phi) -> tuple[int, ...]:
         ranks = self.form.cfg.graph.ranks
         rank = ranks[join.block]
-        return tuple([one for one in join.inputs if ranks[self.form.block_of(one)] < rank])
+        forward = tuple([one for one in join.inputs if ranks[self.form.block_of(one)] < rank])
+        return self.as_read(forward, join.block)
 
     # -- values ---------------------------------------------------------------------------------
 
@@ -176,7 +190,7 @@ class _Evaluation:
             return None
         arithmetic = self.operations.get(value)
         if arithmetic is not None:
-            result = self.transferred(number, arithmetic)
+            result = self.transferred(number, value, arithmetic)
             if result is not None:
                 return result
         if self.levels[value] <= _WARP:
@@ -200,7 +214,7 @@ class _Evaluation:
                 return None
         if len(inputs) < len(join.inputs):
             self.assumed.append(join)
-            self.roots.extend(join.inputs)
+            self.roots.extend(self.as_read(join.inputs, join.block))
         return LaneOffsets(0, first.spread, 1)
 
     def may_be_uniform(self, number: int, value: int) -> bool:
@@ -230,9 +244,9 @@ class _Evaluation:
             found = _OF_SHAPES[shape] = _arithmetic_of(shape)
         return found if found is not None and len(self.values[number].defs) == 1 else None
 
-    def transferred(self, number: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
+    def transferred(self, number: int, value: int, arithmetic: tuple[str, int]) -> LaneOffsets | None:
         opcode, count = arithmetic
-        operands, uses = self.instructions[number].operands, self.values[number].uses
+        operands, uses = self.instructions[number].operands, self.inputs[value]
         inputs: list[LaneOffsets] = []
         index = 0
         for place in range(1, 1 + count):
@@ -256,7 +270,7 @@ class _Evaluation:
         mine = self.found[join.value]
         if mine is None:
             return True
-        for one in join.inputs:
+        for one in self.inputs[join.value]:
             found = self.found[one]
             if found is None or found.spread != mine.spread:
                 return False

@@ -79,6 +79,8 @@ class LanePredicates:
         value = self.uniformity.ssa.by_instruction[step.number].guard
         if value == NONE or step.node.guard is None:
             return UNKNOWN
+        if self.uniformity.escapes(value, self.uniformity.ssa.cfg.block_of[step.number]):
+            return UNKNOWN
         if self.uniformity.guard_level(step.number).is_uniform:
             return LanePredicate(is_divergent=False)
         found = self.value(value)
@@ -155,10 +157,7 @@ class LanePredicates:
         if index not in step.uses:
             return UNKNOWN
         value = values.by_instruction[step.number].uses[step.uses.index(index)]
-        if value == NONE:
-            return UNKNOWN
-        block = values.cfg.block_of[step.number]
-        if self.uniformity.level_at(value, block) != self.uniformity.level(value):  # it escapes from a loop
+        if value == NONE or self.uniformity.escapes(value, values.cfg.block_of[step.number]):
             return UNKNOWN
         found = self.value(value, depth + 1)
         return found.negated if is_negated else found

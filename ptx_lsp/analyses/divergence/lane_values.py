@@ -12,6 +12,7 @@
 5. A value that is uniform in each warp (`uniformity.py`) has equal offsets; so has one that depends only on
    values with equal offsets, such as a load from `[tid.x / 32]`. The offsets of other values are unknown.
    They are `data` if they depend on a loaded value that is not uniform.
+6. Where threads may read a value from different iterations of a loop (temporal divergence), it is unknown.
 """
 
 from __future__ import annotations
@@ -54,8 +55,12 @@ class LaneValues:
         """The values that have been asked for, and those that they depend on."""
         return frozenset(self._known)
 
+    def value_at(self, value: int, block: int) -> LaneOffsets | None:
+        """The lane offsets of a value where `block` reads it (6); None if unknown."""
+        return None if self.uniformity.escapes(value, block) else self.value(value)
+
     def value(self, value: int) -> LaneOffsets | None:
-        """The lane offsets of a value; None if unknown."""
+        """The lane offsets of a value where it is defined; None if unknown."""
         if value not in self._known:
             self.evaluate([value])
         return self._known[value]
@@ -89,6 +94,7 @@ class LaneValues:
         mine, others = self.sources, before.sources
         return (
             self.uniformity.ssa.cfg.graph is before.uniformity.ssa.cfg.graph
+            and self.uniformity.solution.temporal_divergence == before.uniformity.solution.temporal_divergence
             and self.uniformity.transfers.context == before.uniformity.transfers.context
             and mine.block_size == others.block_size
             and mine.has_known_lane_order == others.has_known_lane_order
@@ -127,10 +133,12 @@ class LaneValues:
         symbol = self.sources.function.resolve(operand) if isinstance(operand, nodes.Name) else None
         if not isinstance(symbol, Register):
             return self.sources.operand(operand)
-        index = self.uniformity.ssa.instructions.index_of(symbol)
+        form = self.uniformity.ssa
+        index = form.instructions.index_of(symbol)
         if index not in step.uses:
             return None
-        return self.value(self.uniformity.ssa.by_instruction[step.number].uses[step.uses.index(index)])
+        value = form.by_instruction[step.number].uses[step.uses.index(index)]
+        return self.value_at(value, form.cfg.block_of[step.number])
 
     @property
     def data(self) -> frozenset[int]:

@@ -191,7 +191,7 @@ class _LaneAccesses:
 def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) -> _LaneAccesses:
     known, body = lane_values(function), function.body
     uniformity = known.uniformity
-    values, levels = uniformity.ssa.by_instruction, uniformity.levels
+    values, levels, block_of = uniformity.ssa.by_instruction, uniformity.levels, uniformity.ssa.cfg.block_of
     based: list[tuple[int, int]] = []
     for number in waking(function, _plain_accesses):
         uses = values[number].uses
@@ -205,7 +205,7 @@ def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) 
     found: list[WarpAccess] = []
     addresses: dict[int, tuple[LaneOffsets, WarpAccess]] = {}
     for number, base in based:
-        lanes = known.value(base)
+        lanes = known.value_at(base, block_of[number])
         if lanes is None or lanes.is_uniform:
             continue
         old = None
@@ -305,7 +305,7 @@ def _access(
             index = known.uniformity.ssa.instructions.index_of(symbol)
             if index in step.uses:
                 base = known.uniformity.ssa.by_instruction[step.number].uses[step.uses.index(index)]
-                where = known.value(base)
+                where = known.value_at(base, known.uniformity.ssa.cfg.block_of[step.number])
         case Variable() as symbol:
             where = UNIFORM._replace(alignment=alignment_of(symbol))
         case _:

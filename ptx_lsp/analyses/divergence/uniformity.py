@@ -180,6 +180,15 @@ class Uniformity:
                 level = worse
         return _LEVELS[level]
 
+    def escapes(self, value: int, block: int) -> bool:
+        """Whether threads of a warp may read the value in `block` from different iterations of the loop that
+        defines it (temporal divergence).
+        """
+        return any(
+            level > _WARP and block not in blocks
+            for blocks, level, _ in self.solution.temporal_divergence.get(value, ())
+        )
+
     # -- reasons --------------------------------------------------------------------------------
 
     def _chain(
