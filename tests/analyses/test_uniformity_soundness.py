@@ -193,7 +193,7 @@ def run_together(warp: _Warp) -> None:
             waiting.setdefault(target, []).extend(lanes)
 
 
-@pytest.mark.parametrize("seed", seeds(4, 12))
+@pytest.mark.parametrize("seed", seeds(4, 60))
 def test_nothing_uniform_splits(seed: int) -> None:
     """Enough branches do split, and enough are called uniform, for this to mean something."""
     random = Random(seed)

@@ -136,11 +136,13 @@ class _Evaluation:
         `NONE` if neither is certain.
         """
         cause, number = self.causes[value], self.definitions[value]
-        if number < 0:
-            return OWN if self.cause_blocks[value] >= 0 else cause
+        if self.uniformity.depends_on_path(value):
+            return OWN
         if cause == NONE:
             return NONE
-        if self.arithmetic(number) is not None and cause not in self.values[number].uses:
+        if (
+            number >= 0 and self.arithmetic(number) is not None and cause not in self.values[number].uses
+        ):
             return NONE
         return cause if cause >= 0 and self.cause_blocks[value] < 0 else OWN
 
@@ -219,6 +221,8 @@ class _Evaluation:
 
     def may_be_uniform(self, number: int, value: int) -> bool:
         """Whether the result of an instruction is uniform if all of its inputs are."""
+        if self.uniformity.depends_on_path(value):
+            return False
         level = self.transfers.plain_level(number)
         if level >= 0:
             return level <= _WARP

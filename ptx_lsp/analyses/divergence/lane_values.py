@@ -8,7 +8,7 @@
 3. Additions, multiplications by constants, shifts, masks and bitwise operations on bits below the alignment
    preserve that form, and so do conversions between integers. Arithmetic is assumed not to wrap around.
 4. A phi has the offsets of its inputs if all agree up to a uniform difference and it does not depend on the
-   path that a thread took.
+   path that a thread took. Nothing is known of a function that `uniformity.py` does not analyse.
 5. A value that is uniform in each warp (`uniformity.py`) has equal offsets; so has one that depends only on
    values with equal offsets, such as a load from `[tid.x / 32]`. The offsets of other values are unknown.
    They are `data` if they depend on a loaded value that is not uniform.
@@ -61,6 +61,8 @@ class LaneValues:
 
     def value(self, value: int) -> LaneOffsets | None:
         """The lane offsets of a value where it is defined; None if unknown."""
+        if not self.uniformity.is_available:
+            return None
         if value not in self._known:
             self.evaluate([value])
         return self._known[value]

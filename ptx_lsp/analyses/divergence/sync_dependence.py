@@ -15,7 +15,8 @@
    is in it or its entries are joins.
 6. Threads that exit early do not continue. Joins, divergent exits and assumed-divergent blocks are therefore
    taken from the pruned graph (`early_exits.py`). The whole graph is used only for blocks that are not in the
-   pruned graph.
+   pruned graph: threads that leave a loop there to exit are the only ones that see values of different
+   iterations.
 7. If the divergent regions of all branches together exceed `most_visited`, or the graph is too complex
    (`dominance.py`), nothing is known about any block. In compiler-generated kernels, the regions have at most
    12 edges per block, and 3 000 in all.
@@ -42,11 +43,20 @@ if TYPE_CHECKING:
     from typing import Final
 
 
+class ExitCycle(NamedTuple):
+    """A cycle with a divergent exit. Threads that read its values outside `together` may read them from
+    different iterations.
+    """
+
+    blocks: frozenset[int]
+    together: frozenset[int]
+
+
 class ControlDivergence(NamedTuple):
     """The effects of a divergent branch, as sets of blocks (LLVM's `ControlDivergenceDesc`)."""
 
     joins: frozenset[int]
-    divergent_exit_cycles: tuple[frozenset[int], ...]
+    divergent_exit_cycles: tuple[ExitCycle, ...]
     assumed_divergent: tuple[frozenset[int], ...]
 
 
@@ -115,17 +125,16 @@ class SyncDependence:
             and exiting.isdisjoint(with_exits.joins)
         ):
             return found
-        exit_cycles = (
-            (*found.divergent_exit_cycles, self.graph.reached)
-            if with_exits.divergent_exit_cycles
-            else found.divergent_exit_cycles
-        )
+        exit_cycles = [
+            ExitCycle(blocks, together | self.graph.reached)
+            for blocks, together in with_exits.divergent_exit_cycles
+        ]
         assumed_divergent = [
             blocks & exiting for blocks in with_exits.assumed_divergent if not exiting.isdisjoint(blocks)
         ]
         return ControlDivergence(
             found.joins | (with_exits.joins & exiting),
-            exit_cycles,
+            (*found.divergent_exit_cycles, *exit_cycles),
             (*found.assumed_divergent, *assumed_divergent),
         )
 
@@ -148,7 +157,9 @@ class SyncDependence:
                 continue
             if loop.header in region or (loop.header == block and self._is_reentered(block, region)):
                 assumed_divergent.append(region | {block})
-        return ControlDivergence(joins, exit_cycles, tuple(assumed_divergent))
+        return ControlDivergence(
+            joins, tuple([ExitCycle(blocks, blocks) for blocks in exit_cycles]), tuple(assumed_divergent)
+        )
 
     def _divergent_exit_cycles(
         self,

@@ -89,8 +89,17 @@ class Uniformity:
         return self.levels[value] <= _WARP
 
     def depends_on_path(self, value: int) -> bool:
-        """Whether a value has its level because of the paths that threads took."""
-        return self.solution.cause_blocks[value] >= 0
+        """Whether threads of a warp may have a value from different ways to where it is defined, or from
+        different iterations: a phi, or a result that does not depend on its inputs alone.
+        """
+        solution = self.solution
+        if not (solution.divergent_joins or solution.out_of_step):
+            return False
+        block = self.ssa.block_of(value)
+        if value in self.ssa.phis:
+            return block in solution.divergent_joins or block in solution.out_of_step
+        number = self.ssa.definitions[value]
+        return number >= 0 and block in solution.out_of_step and self.transfers.base_level(number) != _GRID
 
     def def_levels(self, number: int) -> tuple[UniformityLevel, ...]:
         """The levels of the registers that instruction `number` defines, in the order of
@@ -312,4 +321,5 @@ def uniformity(function: Function, earlier: Previous[Uniformity] | None) -> Unif
 
 
 _LEVELS: Final = tuple(UniformityLevel)
+_GRID: Final = int(UniformityLevel.GRID)
 _WARP: Final = int(UniformityLevel.WARP)

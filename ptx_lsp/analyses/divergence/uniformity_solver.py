@@ -12,7 +12,7 @@ from __future__ import annotations
 from ptx_lsp.analyses._flow import BlockValues, evaluate_levels
 from ptx_lsp.analyses.dataflow.ssa import NONE, Phi, SsaForm
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
-from ptx_lsp.analyses.divergence.sync_dependence import SyncDependence
+from ptx_lsp.analyses.divergence.sync_dependence import ExitCycle, SyncDependence
 from ptx_lsp.analyses.divergence.uniformity_transfer import TransferFunctions
 from ptx_lsp.analyses.divergence.value_users import ValueUsers
 from ptx_lsp.static_typing import TYPE_CHECKING
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing import Final, TypeAlias
 
 TemporalDivergence: TypeAlias = dict[int, tuple[tuple[frozenset[int], int, int], ...]]
-"""For a value: the cycles outside which it is less uniform, the level there, and the block whose branch
-exits them.
+"""For a value: the blocks outside which it is less uniform (`ExitCycle.together`), the level there, and the
+block whose branch exits the cycle.
 """
 
 OWN: Final = -2
@@ -31,6 +31,7 @@ SECOND_RESULT: Final = -3
 """The cause of a second result whose level is what its instruction contributes to that."""
 
 _GRID: Final = int(UniformityLevel.GRID)
+_WARP: Final = int(UniformityLevel.WARP)
 _UNKNOWN: Final = int(UniformityLevel.UNKNOWN)
 
 
@@ -46,7 +47,9 @@ class Solution:
         "branches",
         "cause_blocks",
         "cause_values",
+        "divergent_joins",
         "levels",
+        "out_of_step",
         "revisited",
         "temporal_divergence",
     )
@@ -58,6 +61,8 @@ class Solution:
         cause_values: list[int],
         cause_blocks: list[int],
         temporal_divergence: TemporalDivergence,
+        divergent_joins: set[int],
+        out_of_step: set[int],
         revisited: bytes,
     ) -> None:
         self.levels = levels
@@ -65,6 +70,10 @@ class Solution:
         self.cause_values = cause_values
         self.cause_blocks = cause_blocks
         self.temporal_divergence = temporal_divergence
+        self.divergent_joins = divergent_joins
+        """The blocks where threads of a warp may come from different ways."""
+        self.out_of_step = out_of_step
+        """The blocks that threads of a warp may execute in different iterations at the same time."""
         self.revisited = revisited
         """The blocks whose levels do not depend on those at their entry alone."""
 
@@ -108,6 +117,8 @@ class Solver:
         self.cause_values: list[int] = [NONE] * form.limit
         self.cause_blocks: list[int] = [NONE] * form.limit
         self.temporal_divergence: TemporalDivergence = {}
+        self.divergent_joins: set[int] = set()
+        self.out_of_step: set[int] = set()
         self.branches: dict[int, int] = {}
         self.visited = bytearray(len(self.cfg.blocks))
         self.revisited = bytearray(len(self.cfg.blocks))
@@ -119,7 +130,7 @@ class Solver:
         """The phis that read a value along a back edge, each as `~value`."""
         self.looping: dict[int, list[int]] = {}
         """The values that instructions of a block define and such phis read, in order."""
-        self.done: set[tuple[frozenset[int], int, bool]] = set()
+        self.done: set[tuple[frozenset[int] | ExitCycle, int]] = set()
         self.has_assumed = False
         """Whether some block was assumed divergent: its values may have levels before it is visited."""
         self.known_users: ValueUsers | None = None
@@ -150,7 +161,7 @@ class Solver:
     def solution(self) -> Solution:
         return Solution(
             bytes(self.levels), self.branches, self.cause_values, self.cause_blocks,
-            self.temporal_divergence, bytes(self.revisited),
+            self.temporal_divergence, self.divergent_joins, self.out_of_step, bytes(self.revisited),
         )  # fmt: skip
 
     def unknown_solution(self) -> Solution:
@@ -348,20 +359,23 @@ class Solver:
         dependence = self.sync_dependence
         is_pruned = self.is_pruned or not (self.has_exit_phis or dependence.exits_in_cycles(block))
         found = dependence.control_divergence(block, is_pruned=is_pruned)
+        if level > _WARP:
+            self.divergent_joins |= found.joins
+            self.out_of_step.update(*found.assumed_divergent)
         for user in found.joins:
             for join in self.form.phis_of[user]:
                 if level > self.levels[join.value]:
                     self.raise_value(join.value, user, level, NONE, block)
         for blocks in found.assumed_divergent:
-            if self.is_new(blocks, level, is_escaping=False):
+            if self.is_new(blocks, level):
                 self.raise_definitions(blocks, level, block)
-        for blocks in found.divergent_exit_cycles:
-            if self.is_new(blocks, level, is_escaping=True):
-                self.apply_temporal_divergence(blocks, level, block)
+        for cycle in found.divergent_exit_cycles:
+            if self.is_new(cycle, level):
+                self.apply_temporal_divergence(cycle, level, block)
 
-    def is_new(self, blocks: frozenset[int], level: int, *, is_escaping: bool) -> bool:
+    def is_new(self, blocks: frozenset[int] | ExitCycle, level: int) -> bool:
         """Whether these blocks are made less uniform in this way for the first time."""
-        key = blocks, level, is_escaping
+        key = blocks, level
         if key in self.done:
             return False
         self.done.add(key)
@@ -383,14 +397,14 @@ class Solver:
                         if level > self.levels[value]:
                             self.raise_value(value, block, level, NONE, branch)
 
-    def apply_temporal_divergence(self, blocks: frozenset[int], level: int, branch: int) -> None:
+    def apply_temporal_divergence(self, cycle: ExitCycle, level: int, branch: int) -> None:
         """Makes the values defined in a cycle less uniform outside, unless they are the same at all times."""
         users = self.users()
-        for value in users.escaping_values(blocks):
-            outside = users.outside(value, blocks)
+        for value in users.escaping_values(cycle.blocks):
+            outside = users.outside(value, cycle.together)
             if outside:
                 earlier = self.temporal_divergence.get(value, ())
-                self.temporal_divergence[value] = (*earlier, (blocks, level, branch))
+                self.temporal_divergence[value] = (*earlier, (cycle.together, level, branch))
                 self.enqueue(outside, level)
 
 

@@ -33,7 +33,7 @@ class ValueUsers:
         return found
 
     def outside(self, value: int, blocks: frozenset[int]) -> list[int]:
-        """The users of a value defined in `blocks` that are in other blocks."""
+        """The users of a value that are not in `blocks`, which include the one that defines it."""
         found: list[int] = []
         for block in self.known.entered(value):
             if block not in blocks:
