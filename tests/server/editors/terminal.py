@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -43,11 +44,18 @@ class Terminal:
 
     def check(self) -> None:
         """Fails with what it said last if the program has ended."""
-        dead = self._tmux("list-panes", "-t", "it", "-F", "#{pane_dead}").strip()
-        if dead != "0":
-            # with the lines above the screen: tmux scrolls it when a program ends
-            lines = self._tmux("capture-pane", "-p", "-S", "-", "-t", "it").splitlines()
+        if self.has_ended():
+            server = int(self._tmux("display-message", "-p", "#{pid}"))
+            os.kill(server, signal.SIGCHLD)  # tmux 3.3 misses some, and does not know the exit status then
+            lines = until(self._all_lines, lambda lines: any("Pane is dead" in one for one in lines))
             raise AssertionError("the editor has ended:\n" + "\n".join(filter(None, lines)))
+
+    def has_ended(self) -> bool:
+        return self._tmux("list-panes", "-t", "it", "-F", "#{pane_dead}").strip() != "0"
+
+    def _all_lines(self) -> list[str]:
+        """Also those above the screen: tmux scrolls it when a program ends."""
+        return self._tmux("capture-pane", "-p", "-S", "-", "-t", "it").splitlines()
 
     def _tmux(self, *arguments: str) -> str:
         command = ["tmux", "-S", str(self._socket), "-f", "/dev/null", *arguments]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.editors.terminal import HAS_TMUX, terminal
+from tests.server.editors.terminal import HAS_TMUX, terminal, until
 
 pytestmark = pytest.mark.skipif(not HAS_TMUX, reason="no tmux: make editors")
 
@@ -16,7 +16,7 @@ def test_a_program_that_has_ended_is_named_with_what_it_said(tmp_path: Path) -> 
         screen.shows("on the first line")
         screen.check()
         screen.press("Enter")
-        screen.shows("status 3")
+        until(screen.has_ended, bool)
         with pytest.raises(
             AssertionError, match=r"has ended:\non the first line\nPane is dead \(status 3"
         ):
