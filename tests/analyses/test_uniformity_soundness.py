@@ -1,5 +1,5 @@
-"""No branch called uniform ever splits a warp, and values differ between lanes by the offsets that are said:
-random control flow, run for eight lanes.
+"""No branch called uniform ever splits a warp, values differ between lanes by the offsets that are said, and
+the lanes that are said to execute an instruction, or not to, do so: random control flow, run for eight lanes.
 
 The programs have additions, comparisons, loads, predicated writes and branches anywhere. They run in two
 ways: threads that a branch parts meet at its reconvergence point, or as soon as they come to the same
@@ -14,6 +14,7 @@ import pytest
 
 from ptx_lsp.analyses.control_flow.dominance import dominance
 from ptx_lsp.analyses.divergence.divergence_sources import UniformityLevel
+from ptx_lsp.analyses.divergence.divergent_control import divergent_control
 from ptx_lsp.analyses.divergence.lane_predicates import lane_predicates
 from ptx_lsp.analyses.divergence.lane_values import lane_values
 from ptx_lsp.analyses.divergence.uniformity import Uniformity, uniformity
@@ -45,6 +46,9 @@ class _Warp:
         self.lanes: list[Lane] = [{"%tid.x": lane} for lane in LANES]
         self.values = lane_values(function)
         self.predicates = lane_predicates(function)
+        self.control = divergent_control(function)
+        self.executed: dict[int, set[int]] = {}
+        """The lanes that have executed each instruction."""
         self.wrong: list[str] = []
         self.divided = 0
         self.apart = 0
@@ -57,6 +61,7 @@ class _Warp:
         for index in block.instructions:
             step = self.steps.instructions[index]
             self.check_reads(step, active)
+            self.execute(step, active)
             self.time += 1
             if step.opcode not in ("bra", "ret"):
                 for lane in active:
@@ -93,6 +98,18 @@ class _Warp:
                 self.check_offsets(step, self.steps.registers[register].name, found.spread, active)
         if step.guard >= 0:
             self.check_guard(step, active)
+
+    def execute(self, step: InstructionInfo, active: list[int]) -> None:
+        executing = {lane for lane in active if _is_done(step, self.lanes[lane])}
+        self.executed.setdefault(step.number, set()).update(executing)
+        if executing & self.control.lanes_executing(step.number).inactive:
+            self.wrong.append(f"{step.node.opcode.text} {step.number} is executed by other lanes")
+
+    def end(self) -> None:
+        """All threads have exited."""
+        for number, lanes in self.executed.items():
+            if lanes and not self.control.lanes_executing(number).active & set(LANES) <= lanes:
+                self.wrong.append(f"instruction {number} is not executed by lanes that do")
 
     def check_offsets(
         self, step: InstructionInfo, name: str, spread: tuple[int, ...], active: list[int]
@@ -167,6 +184,7 @@ def run_with_stack(warp: _Warp) -> None:
     stack = [(0, -1, list(LANES))]  # the block, where its threads wait, and they
     for _ in range(STEPS):
         if not stack:
+            warp.end()
             return
         number, end, active = stack.pop()
         if number in (end, warp.cfg.exit):
@@ -187,6 +205,7 @@ def run_together(warp: _Warp) -> None:
     for _ in range(STEPS):
         waiting.pop(warp.cfg.exit, None)
         if not waiting:
+            warp.end()
             return
         number = min(waiting, key=lambda block: position[block])
         for target, lanes in warp.block(number, sorted(waiting.pop(number))).items():
