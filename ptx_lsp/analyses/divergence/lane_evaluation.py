@@ -58,6 +58,8 @@ class _Evaluation:
         self.causes = uniformity.solution.cause_values
         self.cause_blocks = uniformity.solution.cause_blocks
         self.escaping = uniformity.solution.temporal_divergence
+        self.out_of_step = uniformity.solution.out_of_step
+        self.divergent_joins = uniformity.solution.divergent_joins | self.out_of_step
         self.definitions = uniformity.ssa.definitions
         self.phis = uniformity.ssa.phis
         self.shapes = uniformity.transfers.shapes
@@ -136,15 +138,19 @@ class _Evaluation:
         `NONE` if neither is certain.
         """
         cause, number = self.causes[value], self.definitions[value]
-        if self.uniformity.depends_on_path(value):
+        if self.depends_on_path(value, number):
             return OWN
         if cause == NONE:
             return NONE
-        if (
-            number >= 0 and self.arithmetic(number) is not None and cause not in self.values[number].uses
-        ):
+        if number >= 0 and self.arithmetic(number) is not None and cause not in self.values[number].uses:
             return NONE
         return cause if cause >= 0 and self.cause_blocks[value] < 0 else OWN
+
+    def depends_on_path(self, value: int, number: int) -> bool:
+        """As in `Uniformity`, for the value of an instruction, or of a phi (-1)."""
+        if number < 0:
+            return self.phis[value].block in self.divergent_joins
+        return bool(self.out_of_step) and self.uniformity.depends_on_path(value)
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
@@ -153,7 +159,7 @@ class _Evaluation:
         is_uniform = self.levels[value] <= _WARP
         join = self.phis.get(value)
         if join is not None:
-            if is_uniform or self.uniformity.depends_on_path(value):
+            if is_uniform or join.block in self.divergent_joins:
                 return ()
             return self.forward_inputs(join)
         number = self.definitions[value]
@@ -167,7 +173,7 @@ class _Evaluation:
 
     def as_read(self, inputs: tuple[int, ...], block: int) -> tuple[int, ...]:
         """Values that `block` reads, with `NONE` for those that escape from their loops (4)."""
-        if self.escaping.keys().isdisjoint(inputs):
+        if not self.escaping or self.escaping.keys().isdisjoint(inputs):
             return inputs
         escapes = self.uniformity.escapes
         return tuple([NONE if escapes(one, block) else one for one in inputs])
@@ -221,7 +227,7 @@ class _Evaluation:
 
     def may_be_uniform(self, number: int, value: int) -> bool:
         """Whether the result of an instruction is uniform if all of its inputs are."""
-        if self.uniformity.depends_on_path(value):
+        if self.depends_on_path(value, number):
             return False
         level = self.transfers.plain_level(number)
         if level >= 0:

@@ -192,6 +192,7 @@ def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) 
     known, body = lane_values(function), function.body
     uniformity = known.uniformity
     values, levels, block_of = uniformity.ssa.by_instruction, uniformity.levels, uniformity.ssa.cfg.block_of
+    escaping = uniformity.solution.temporal_divergence
     based: list[tuple[int, int]] = []
     for number in waking(function, _plain_accesses):
         uses = values[number].uses
@@ -205,7 +206,7 @@ def _lane_accesses(function: Function, earlier: Previous[_LaneAccesses] | None) 
     found: list[WarpAccess] = []
     addresses: dict[int, tuple[LaneOffsets, WarpAccess]] = {}
     for number, base in based:
-        lanes = known.value_at(base, block_of[number])
+        lanes = known.value_at(base, block_of[number]) if base in escaping else known.value(base)
         if lanes is None or lanes.is_uniform:
             continue
         old = None

@@ -193,9 +193,9 @@ class Uniformity:
         """Whether threads of a warp may read the value in `block` from different iterations of the loop that
         defines it (temporal divergence).
         """
-        return any(
-            level > _WARP and block not in blocks
-            for blocks, level, _ in self.solution.temporal_divergence.get(value, ())
+        found = self.solution.temporal_divergence.get(value)
+        return found is not None and any(
+            level > _WARP and block not in together for together, level, _ in found
         )
 
     # -- reasons --------------------------------------------------------------------------------
