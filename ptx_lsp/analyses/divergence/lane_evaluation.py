@@ -6,8 +6,8 @@
 2. An instruction is evaluated no further once an input makes its result unknown.
 3. A value that differs in a warp because of an input, its cause, is unknown if that input is. Causes are
    followed first: they lead to unknown values in fewer steps than all inputs.
-4. An input that threads may read from different iterations of a loop is unknown there, whatever it is in the
-   loop. `NONE` is evaluated instead.
+4. An input that threads may read from different iterations of a loop is unknown there, even if it is known in
+   the loop. `NONE` is evaluated instead.
 """
 
 from __future__ import annotations
