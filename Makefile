@@ -49,7 +49,7 @@ lint: setup ## check the code style
 	$(BIN)/ruff check .
 
 types: setup ## check types
-	$(BIN)/pyright
+	$(BIN)/pyrefly check
 
 unit: setup ## run all tests in Python
 	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress --junitxml build/tests.xml

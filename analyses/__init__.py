@@ -26,5 +26,5 @@ class _Alias(MetaPathFinder, Loader):
 
 
 _THIS = sys.modules[__name__]
-__path__ = []
+__path__ = list[str]()
 sys.meta_path.insert(0, _Alias())

@@ -23,7 +23,7 @@ from benchmarks import native
 from benchmarks.simulator import TILE, Simulator
 from ptx_lsp.executor import launch
 from ptx_lsp.executor.instrumentation.profile import Profile
-from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
 from ptx_lsp.model.module import Module

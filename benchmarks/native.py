@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.executor_kernels import LOOP, RECURSION, SWITCH
 from ptx_lsp.executor import launch
 from ptx_lsp.executor.instrumentation.profile import Profile
-from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.launching.prepared_launch import LaunchOptions, PreparedLaunch
 from ptx_lsp.executor.native.hot import NativeMode
 from ptx_lsp.executor.scheduling.scheduling_policy import Schedule
@@ -83,8 +83,10 @@ def table() -> None:
         )
         if line.entry in _BESIDE:
             name, function = _BESIDE[line.entry]
-            ours, bares = zip(*((_best(run, 1), _best(function, 1)) for _ in range(_TURNS)), strict=True)
-            (clock, cpu), (bare, bare_cpu) = (map(min, *one) for one in (ours, bares))
+            turns = [(_best(run, 1), _best(function, 1)) for _ in range(_TURNS)]
+            clock, cpu, bare, bare_cpu = (
+                min(one) for one in zip(*((*ours, *bare) for ours, bare in turns), strict=True)
+            )
             print(
                 f"    {name:40} {bare * 1e3:8.2f} ms ({bare_cpu * 1e3:.2f}): {clock / bare:.1f} times that "
                 f"({cpu / bare_cpu:.1f}), in {_TURNS} turns"

@@ -42,9 +42,9 @@ class CodeCache:
         self, place: str | None = None, packages: tuple[str, ...] = ("ptx_lsp.",)
     ) -> None:
         """`packages` are the beginnings of the names of modules; by default, those of this project."""
-        own = ptx_lsp.__spec__.cached
-        if place is None and own is not None:
-            place = os.path.join(os.path.dirname(own), "modules.prepared")
+        spec = sys.modules[ptx_lsp.__name__].__spec__
+        if place is None and spec is not None and spec.cached is not None:
+            place = os.path.join(os.path.dirname(spec.cached), "modules.prepared")
         self._place = place if hasattr(os, "pread") else None
         self._packages = packages
         self._entries: dict[str, _Entry] = {}
@@ -134,7 +134,8 @@ class CodeCache:
 
     def execute(self, module: ModuleType, code: CodeType) -> None:
         """Executes a module of the file, and notes what it imports."""
-        outer, self._requests = self._requests, []
+        outer = self._requests
+        self._requests = []
         try:
             exec(code, module.__dict__)
             known = self._entries[module.__name__][-1]

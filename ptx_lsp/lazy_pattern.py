@@ -16,7 +16,7 @@ def lazy_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Like `re.compile`, but later. The module `re` does not take it in place of a pattern."""
     found = _Pattern(text, flags)
     _COMPILE.append(found.compile)
-    return cast("re.Pattern[AnyStr]", found)
+    return cast("re.Pattern[AnyStr]", found)  # pyrefly: ignore[invalid-cast]
 
 
 def compile_patterns() -> None:

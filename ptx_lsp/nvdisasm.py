@@ -63,8 +63,8 @@ class MachineInstruction(NamedTuple):
 def find(ptxas: Path | None = None) -> Path | None:
     """The nvdisasm to use: beside `ptxas`, which has the same release; else on PATH or in a PyPI package."""
     folders = [str(ptxas.parent)] if ptxas is not None else []
-    for folder in filter(os.path.isabs, [*folders, *os.environ.get("PATH", os.defpath).split(os.pathsep)]):
-        found = shutil.which(str(Path(folder, _NAME)))
+    for folder in [*folders, *os.environ.get("PATH", os.defpath).split(os.pathsep)]:
+        found = shutil.which(str(Path(folder, _NAME))) if Path(folder).is_absolute() else None
         if found is not None:
             return Path(found)
     return in_packages(_PACKAGES, _NAME)
@@ -88,7 +88,8 @@ def _instructions(listing: str) -> Iterator[tuple[str, MachineInstruction]]:
     for text in listing.splitlines():
         if section := _SECTION.match(text):
             name, ptx_line, source = section[1], None, ()
-            chain, labels = [], []
+            chain.clear()
+            labels.clear()
         elif found := _LINE.match(text):
             if found[1] == _PTX:
                 ptx_line = int(found[2])
@@ -101,7 +102,8 @@ def _instructions(listing: str) -> Iterator[tuple[str, MachineInstruction]]:
             yield name, MachineInstruction(
                 int(instruction[1], 16), instruction[2], tuple(labels), ptx_line, source
             )
-            chain, labels = [], []
+            chain.clear()
+            labels.clear()
         elif label := _LABEL.match(text):
             labels.append(label[1])
 
@@ -111,7 +113,7 @@ def _live(listing: str) -> Iterator[tuple[tuple[str, int], LiveRegisters]]:
     name, kinds = "", list[str]()
     for text in listing.splitlines():
         if section := _SECTION.match(text):
-            name, kinds = section[1], []
+            name, kinds = section[1], list[str]()
             continue
         heading, _, columns = text.rpartition("// |")
         if not columns:

@@ -26,7 +26,7 @@ import pytest
 if TYPE_CHECKING:
     import pdb
 
-    from ptx_lsp.executor.launching.launch import Value
+    from ptx_lsp.executor.launching.parameters import Value
     from ptx_lsp.executor.recording.recorder import LaunchKeeper
     from ptx_lsp.lint.results.report import FileReport, Reported
     from ptx_lsp.lint.results.report import Kernel as Figures
@@ -140,7 +140,7 @@ def ptx_kernel(request: pytest.FixtureRequest) -> Load:
 
 # -- recordings -----------------------------------------------------------------------------------
 
-_KEEPER = pytest.StashKey["LaunchKeeper"]()
+_KEEPER: pytest.StashKey[LaunchKeeper] = pytest.StashKey()
 """The launches of a test; those of the present test are in the configuration too."""
 _MOST_LETTERS = 100
 
@@ -261,7 +261,7 @@ def _loaded(
     names = [one.name for one in report.kernels]
     if entry is None and len(names) == 1:
         entry = names[0]
-    named = [] if entry is None else names_for(entry, names)
+    named: list[str] = [] if entry is None else names_for(entry, names)
     if len(named) != 1:
         which = f"{len(named) or 'no'} kernel{'s' if named else ''} `{entry}`"
         which = f"{len(names)} kernels: name one" if entry is None else which

@@ -17,8 +17,10 @@ ROOT = Path(__file__).parents[1]
 
 def test_the_modules_are_the_same() -> None:
     assert import_module("analyses.occupancy") is occupancy
-    assert import_module("analyses.occupancy.calculator") is calculator
-    assert calculator.__name__ == calculator.__spec__.name == "ptx_lsp.analyses.occupancy.calculator"
+    found = import_module("analyses.occupancy.calculator")
+    assert found.__spec__ is not None
+    assert found.__name__ == found.__spec__.name == "ptx_lsp.analyses.occupancy.calculator"
+    assert found is calculator
 
 
 def test_a_module_that_does_not_exist() -> None:

@@ -14,7 +14,8 @@ def parse(argv: Sequence[str]) -> Options:
         from ptx_lsp.cli.option_parser import parsed
 
         options = parsed(argv)
-    options.format, options.written = (["full", *options.formats])[-1], []
+    options.format = options.formats[-1] if options.formats else "full"
+    options.written = []
     return options
 
 

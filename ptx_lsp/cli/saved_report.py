@@ -124,7 +124,7 @@ def _finding(row: _FindingRow) -> Reported:
 def _kernel(row: _KernelRow) -> Kernel:
     occupancy, measured = row["occupancy"], row["measured"]
     own = (row["shared_bytes"], row["local_bytes"], row["threads_per_block"], occupancy["percent"])
-    rows = (row["registers"], row["branches"], measured or {}, row["instructions"])
+    rows = (row["registers"], row["branches"], measured or dict[str, int](), row["instructions"])
     _numbers((*own, *(value for one in rows for value in one.values())))
     return Kernel(
         row["name"], row["line"], row["target"],

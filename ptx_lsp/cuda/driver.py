@@ -112,11 +112,11 @@ class Driver:
 
     def perform_deferred(self) -> None:
         """Does what was put off, in order."""
-        first, self.deferred = self.deferred, None
+        last, self.deferred = self.deferred, None
         calls: list[tuple[Callable[[int], int], int]] = []
-        while first is not None:
-            perform, handle, first = first
-            calls.append((perform, handle))
+        while last is not None:
+            calls.append(last[:2])
+            last = last[2]
         for perform, handle in reversed(calls):
             perform(handle)
 

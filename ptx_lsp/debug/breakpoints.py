@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Lane, lane_at, row_of
+from ptx_lsp.debug.groups import lane_at, row_of
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.memory import Reference
 from ptx_lsp.executor.arithmetic.program import Array
 from ptx_lsp.executor.machine.control import Block
@@ -232,8 +233,8 @@ class Breakpoints(Goal):
     def passed(self, moment: Moment) -> Hit | None:
         if self.is_off or not (self.data or self._accessed):
             return None
-        found, self._accessed = self._accessed, []
-        found += self._changed(moment.wave)
+        found = [*self._accessed, *self._changed(moment.wave)]
+        self._accessed = []
         hit = [
             access for access in found
             if self._lanes(access.watch, moment) is not None and self._is_hit(access.watch, moment)

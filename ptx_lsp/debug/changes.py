@@ -9,7 +9,7 @@ import numpy as np
 
 from ptx_lsp.debug import values
 from ptx_lsp.debug.debuggee import Debuggee
-from ptx_lsp.debug.encoding import elements, encoded
+from ptx_lsp.debug.encoding import Evaluated, elements, encoded
 from ptx_lsp.debug.expressions import ExpressionError, Target, target
 from ptx_lsp.debug.groups import Frame, Group, row_of
 from ptx_lsp.debug.memory import MemoryView, Reference
@@ -37,7 +37,7 @@ def set_register(
     first = values.lanes_of(group)[:1]
     where = first if first[0] in lanes else lanes[:1]
 
-    def evaluate(text: str) -> np.generic:
+    def evaluate(text: str) -> Evaluated:
         return view.evaluate_in(text, group.wave, where, frame)[0]
 
     bits = _bits(group, register, text, evaluate)
@@ -62,7 +62,7 @@ def set_register(
 
 
 def _bits(
-    group: Group, register: Named, text: str, evaluate: Callable[[str], np.generic]
+    group: Group, register: Named, text: str, evaluate: Callable[[str], Evaluated]
 ) -> list[int]:
     """The contents of each part of a register that has a value. Raises RequestError."""
     widths = [8 * group.wave.registers[number].dtype.itemsize for number in register.numbers]
@@ -99,7 +99,7 @@ def _assign_memory(
 ) -> str:
     view, lane = debuggee.stopped, values.lane_of(group, debuggee.shown_lane(group))
 
-    def evaluate(text: str) -> np.generic:
+    def evaluate(text: str) -> Evaluated:
         return view.evaluate_in(text, group.wave, lane, frame)[0]
 
     width = int(to.type[1:])

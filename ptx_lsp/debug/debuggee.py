@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from ptx_lsp.debug.breakpoints import Breakpoints, Lanes, starts_of
 from ptx_lsp.debug.goals import Goal, Moment, Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane, first_lane, lane_at, number_at
+from ptx_lsp.debug.groups import Frame, Group, first_lane, lane_at, number_at
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.problems import finding_of
 from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording

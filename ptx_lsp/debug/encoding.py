@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.isa.types import TYPES, Kind
 
+Evaluated: TypeAlias = np.generic | npt.NDArray[np.generic]
+"""The value of an expression for one lane: a number, or the elements of a vector."""
 _FLOATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
@@ -25,7 +29,7 @@ def elements(text: str, count: int) -> list[str]:
     return found
 
 
-def encoded(text: str, type: str, width: int, evaluate: Callable[[str], np.generic]) -> int:
+def encoded(text: str, type: str, width: int, evaluate: Callable[[str], Evaluated]) -> int:
     """The bits of a value in a register or memory of a type. `evaluate` returns the value of an expression.
     Raises ExpressionError if the text is none, or if its value does not fit.
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ptx_lsp.debug.groups import Lane
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.executor.machine.address_resolution import WINDOWS
 from ptx_lsp.executor.machine.memory import WINDOW, Bytes, Memory, Space
 from ptx_lsp.executor.machine.wave import Wave
@@ -51,7 +51,7 @@ def reference(text: str) -> Reference:
     try:
         found = [int(one, 0) for one in numbers]
     except ValueError:
-        found = []
+        found = list[int]()
     if space not in NAMES or len(found) != wanted or min(found) < 0:
         raise MemoryReferenceError(f"`{text}` is not a memory reference")
     *owner, address = found

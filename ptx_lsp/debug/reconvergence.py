@@ -62,7 +62,7 @@ class ReconvergencePoints:
         """
         if group.number in self._ahead_of:
             return self._ahead_of[group.number]
-        found = self._ahead_of[group.number] = {}
+        found = self._ahead_of[group.number] = dict[int, int]()
         calls = returns(group)
         block = self._block_of[id(group.step)]
         if self._blocks[block].steps[0] is not group.step:

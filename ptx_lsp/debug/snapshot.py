@@ -85,7 +85,8 @@ class Copier:
 
     def keep(self, copies: Iterable[Snapshot]) -> None:
         """Forgets contents that none of these has."""
-        self._common, self.size = {}, 0
+        self._common = {}
+        self.size = 0
         for one in copies:
             self.size += len(one.pickled)
             for data in one.contents:

@@ -9,7 +9,8 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.executor.arithmetic.boundary_values import shown
 from ptx_lsp.executor.instrumentation.written_registers import WrittenRegisters
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE

@@ -18,17 +18,8 @@ from ptx_lsp.debug.expressions import (
     whole_numbers,
 )
 from ptx_lsp.debug.goals import Moment, Stop
-from ptx_lsp.debug.groups import (
-    Frame,
-    Group,
-    Lane,
-    call_at,
-    call_of,
-    first_lane,
-    frames,
-    groups,
-    lane_at,
-)
+from ptx_lsp.debug.groups import Frame, Group, call_at, call_of, first_lane, frames, groups, lane_at
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.memory import NAMES, MemoryView, Reference
 from ptx_lsp.debug.reconvergence import Reconvergence, ReconvergencePoints
 from ptx_lsp.debug.values import Lanes, Named

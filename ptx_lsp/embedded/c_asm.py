@@ -303,7 +303,8 @@ class _Statement:
                 if number <= 2:
                     is_unknown = False
                     self._add_operand(number, constraint, symbol, Span(inside, max(inside, self.end - 1)))
-                    symbol, constraint = b"", []
+                    symbol = b""
+                    constraint = []
                     behind_operand = self.end
 
     def _symbol(self) -> bytes:

@@ -49,7 +49,7 @@ class PythonNames:
     def _bindings(self, scope: Node) -> dict[bytes, list[Binding]]:
         found = self._scopes.get(scope.id)
         if found is None:
-            found = self._scopes[scope.id] = {}
+            found = self._scopes[scope.id] = dict[bytes, list[Binding]]()
             for name, binding in _bound(scope):
                 found.setdefault(name, []).append(binding)
         return found

@@ -53,8 +53,8 @@ class FindingKind(NamedTuple):
 
     def sections(self) -> Iterator[tuple[str, list[str]]]:
         """The headings of its description, with their lines."""
-        setting = [] if self.is_command else [*wrap(self.setting, _WIDTH), ""]
-        yield "Example", [*setting, *self.example.strip("\n").splitlines()]
+        lines = self.example.strip("\n").splitlines()
+        yield "Example", lines if self.is_command else [*wrap(self.setting, _WIDTH), "", *lines]
         yield "Use instead", self.use_instead.strip("\n").splitlines()
 
     def lines(self) -> Iterator[str]:

@@ -305,7 +305,8 @@ class LintSession:
         checked, function = self._checked[number], self.module.functions[number]
         item, drawn = function.item, checked.item
         if drawn is None or drawn.start != item.start or drawn.offsets is not item.offsets:
-            checked.item, checked.diagnostics = item, {}
+            checked.item = item
+            checked.diagnostics = {}
         found = checked.diagnostics.get(index)
         if found is None:
             rule, finding = checked.findings[index]

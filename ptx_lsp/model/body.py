@@ -315,7 +315,7 @@ def predefined(name: str) -> Predefined | None:
 
 def instruction_names(node: nodes.Instruction) -> list[nodes.Name]:
     """The names in an instruction, in text order."""
-    found = [] if node.guard is None else names_in(node.guard.predicate)
+    found: list[nodes.Name] = [] if node.guard is None else names_in(node.guard.predicate)
     for operand in node.operands:
         found += names_in(operand)
     return found

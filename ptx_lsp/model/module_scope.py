@@ -11,7 +11,7 @@ from ptx_lsp.isa.matching.verdict import Verdict
 from ptx_lsp.model.directive_shape import DirectiveShapes
 from ptx_lsp.model.launch_blocks import LaunchBlock, launch_blocks
 from ptx_lsp.model.place import Owner, Place, anchor
-from ptx_lsp.model.scope import integer, range_count, range_index
+from ptx_lsp.model.scope import range_count, range_index
 from ptx_lsp.model.symbols import (
     AggregateName,
     AliasName,
@@ -28,6 +28,7 @@ from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.document import Document
 from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.literals import integer
 from ptx_lsp.text import Span
 
 if TYPE_CHECKING:

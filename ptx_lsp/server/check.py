@@ -48,8 +48,11 @@ class _Session:
         self.server.connect(self._take)
         capabilities: Json = {"general": {"positionEncodings": ["utf-8"]}}
         options: Json = {"ptxas": "off"}
-        params: Json = {"processId": None, "rootUri": None, "capabilities": capabilities}
-        await self.request("initialize", {**params, "initializationOptions": options})
+        params: Json = {
+            "processId": None, "rootUri": None, "capabilities": capabilities,
+            "initializationOptions": options,
+        }
+        await self.request("initialize", params)
         self._notify("initialized", {})
         start = time.perf_counter()
         item: Json = {"uri": self.uri, "languageId": "ptx", "version": 1, "text": self.text}

@@ -33,6 +33,6 @@ def number(value: object) -> int | None:
 
 def texts(value: object, otherwise: tuple[str, ...]) -> tuple[str, ...]:
     """The strings of a list; `otherwise` if it is not a list."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         return otherwise
     return tuple(one for one in cast(list[object], value) if isinstance(one, str))

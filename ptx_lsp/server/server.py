@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from cattrs import Converter
 from lsprotocol import types
@@ -114,7 +114,7 @@ class Server:
         return not self._is_initialized and "id" not in fields and fields.get("method") != types.EXIT
 
     def _refuse(self, message: object, error: JsonRpcException) -> None:
-        match message:
+        match _fields(message):
             case {"method": str(), "id": int() | str() as identity}:
                 self.protocol.refuse(identity, error)
             case {"method": str()}:
@@ -180,7 +180,7 @@ class _Protocol(LanguageServerProtocol):
             data = [part.encode() for part in parts]
             self.writer.write(b"".join([b"Content-Length: %d\r\n\r\n" % sum(map(len, data)), *data]))
 
-    def _send_handler_result(self, future: Future[Any], *, msg_id: str | int) -> None:
+    def _send_handler_result(self, future: Future[object], *, msg_id: str | int) -> None:
         """The traceback of an exception leads to its frames, and one of these to the future that has the
         exception. Old reference cycles are never collected, and this one would hold a whole text.
         """

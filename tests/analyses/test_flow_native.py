@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import cast
+from typing import TypeAlias, cast
 
 import pytest
 
@@ -13,6 +13,8 @@ from ptx_lsp.analyses._flow import InstructionValues
 from ptx_lsp.analyses.instructions.instruction_kind import InstructionKind
 from ptx_lsp.isa.matching.shape import Shape
 
+_Registers: TypeAlias = list[tuple[int, ...]]
+_Phis: TypeAlias = list[tuple[int, int, list[int]]]
 _EDGES = ((1, 2), (3,), (3,), ())
 _INTO = ((), (0,), (0,), (1, 2))
 _ORDER = (0, 2, 1, 3)
@@ -27,8 +29,8 @@ def _renamed(
     children: tuple[tuple[int, ...]], summaries: list[_flow.BlockSummary], merged: tuple[int, ...], end: int
 ) -> object:
     """The values of one block without instructions and with one register."""
-    phis: list[list[tuple[int, int, list[int]]]] = [[]]
-    flow = [()], [()], [()], [-1], list[InstructionKind]()
+    phis: list[_Phis] = [[]]
+    flow = _Registers([()]), _Registers([()]), _Registers([()]), [-1], list[InstructionKind]()
     return _flow.rename_values(
         ((),), children, summaries, phis, frozenset(merged), flow, [0, end], [None], [0], 1
     )
@@ -36,14 +38,14 @@ def _renamed(
 
 def _renamed_move(
     blocks: int,
-    phis: list[list[tuple[int, int, list[int]]]],
+    phis: list[_Phis],
     known: list[_flow.BlockValues | None],
     value: int,
 ) -> list[_flow.BlockValues | None]:
     """The values of a block with one instruction, followed by empty ones that are not in the tree."""
     edges, bounds = (tuple(range(1, blocks)), *((),) * (blocks - 1)), [0, *[1] * blocks]
     summaries = [_READING_AND_WRITING, *[_NOTHING] * (blocks - 1)]
-    flow = [(0,)], [(0,)], [()], [-1], [_MOVE]
+    flow = _Registers([(0,)]), _Registers([(0,)]), _Registers([()]), [-1], [_MOVE]
     found, _ = _flow.rename_values(
         edges, ((),) * blocks, summaries, phis, frozenset(), flow, bounds, known, [value], 1
     )
@@ -61,7 +63,7 @@ def test_values_are_freed_after_an_error() -> None:
 def test_other_instructions_define_no_values() -> None:
     (block,) = _renamed_move(1, [[]], [None], 0)
     assert block is not None
-    block.by_instruction[0] = cast(InstructionValues, None)
+    block.by_instruction[0] = cast(InstructionValues, None)  # pyrefly: ignore[invalid-cast]
     with pytest.raises(TypeError):
         _flow.defining_instructions([block], 9)
 
@@ -150,7 +152,7 @@ def test_a_limit_is_kept() -> None:
         lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((1,),), ((),), {}, [], 1, 9),
         lambda: _flow.placed_phis((0, 0), [_READING_AND_WRITING], (0,), (0,), ((),), ((),), {}, [], 1, 9),
         lambda: _flow.placed_phis((0,), [_NOTHING], (0,), (0,), ((),), (), {}, [], 1, 9),
-        lambda: _renamed_move(2, [[], cast(list[tuple[int, int, list[int]]], ())], [None, None], 0),
+        lambda: _renamed_move(2, [[], cast(_Phis, ())], [None, None], 0),  # pyrefly: ignore[invalid-cast]
         lambda: _flow.defining_instructions(cast(list[_flow.BlockValues], [_NOTHING]), 1),
         lambda: _flow.BlockSummary(),
     ],

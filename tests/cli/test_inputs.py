@@ -248,7 +248,7 @@ def test_links_that_lead_out_are_told_of_once(
     for name, to in links.items():
         Path(name).symlink_to(to)
     Path("k.ptx").write_text(GOOD)
-    for words in ([], ["--show-files"], ["--cfg", "good"]):
+    for words in (list[str](), ["--show-files"], ["--cfg", "good"]):
         done = lint(*words, ".")
         assert done.status == 0
         told = "3 links out of the given directories were not followed, such as `a.ptx`"

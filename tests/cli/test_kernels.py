@@ -221,13 +221,15 @@ def test_a_failure_costs_one_kernel_its_figures(
 def test_the_table(lint: Lint, file: Path) -> None:
     kernel = figures(lint, written(file, ".reqntid 64, 2"))
     registers, occupancy = kernel["registers"], kernel["occupancy"]
+    percent = occupancy["percent"]
+    assert isinstance(percent, float)
     out = lint("--kernels", "--ignore", "W,P", file).out.splitlines()
     head = next(n for n, line in enumerate(out) if line.startswith("target"))
     cells = out[head + 2].split()
     assert cells == [
         "sm_80", str(registers["estimate"]), f"({registers['low']}-{registers['high']})",
         str(registers["limit"]), str(registers["peak_live"]), "512", "24", "4", "128",
-        f"~{occupancy['warps_per_sm']}", f"~{occupancy['percent']:g}", "warps", "1/1/0",
+        f"~{occupancy['warps_per_sm']}", f"~{percent:g}", "warps", "1/1/0",
         "k", f"{file}:4",
     ]
     legend = "\n".join(out[head + 3 :])

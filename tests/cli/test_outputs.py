@@ -332,7 +332,7 @@ def test_wrong_formats(lint: Lint, trouble: Path) -> None:
 @pytest.mark.parametrize("name", reporters())
 def test_every_format_of_nothing(name: str) -> None:
     reporter = reporters()[name]
-    for files in ([], [FileReport("a.ptx")], [FileReport("b\udcff.ptx", error="gone")]):
+    for files in (list[FileReport](), [FileReport("a.ptx")], [FileReport("b\udcff.ptx", error="gone")]):
         if isinstance(reporter, Reporter):
             assert all("\r" not in line for line in reporter.write(Run(files)))
             continue

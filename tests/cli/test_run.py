@@ -251,7 +251,7 @@ def test_a_block_that_the_kernel_forbids(tmp_path: Path, capsys: pytest.CaptureF
     ret;
 }
 """)
-    for words in ([], ["--grid", "1", "--block", "128", "--arg", "u32[]:zeros:1"]):
+    for words in (list[str](), ["--grid", "1", "--block", "128", "--arg", "u32[]:zeros:1"]):
         assert main([str(path), *words]) == 2
         assert "`k` has `.reqntid 256`: launch it with a block of (256, 1, 1)" in capsys.readouterr().err
     assert main([str(path), "--grid", "1", "--block", "256", "--arg", "u32[]:zeros:1"]) == 0

@@ -156,7 +156,7 @@ def test_a_script_ends_as_under_python(text: str, tmp_path: Path) -> None:
             [sys.executable, *start, "shift.py", "-x"],
             cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT, check=False,
         )
-        for start in ([], ["-m", "ptx_lsp.cli.run", "--python"])
+        for start in (list[str](), ["-m", "ptx_lsp.cli.run", "--python"])
     )
     note = "ptx-run: note: the program has launched no CUDA kernel\n"
     assert note in ours.stderr

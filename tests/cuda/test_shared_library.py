@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import platform
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def test_functions_jump_to_the_table(tmp_path: Path) -> None:
     assert (library[FUNCTIONS[0]](), library[FUNCTIONS[1]](*[ctypes.c_uint64(0)] * 9)) == (ABSENT, 1)
 
 
-def _remember(got: list[tuple[int, ...]], number: int):
+def _remember(got: list[tuple[int, ...]], number: int) -> Callable[..., int]:
     def call(*arguments: int) -> int:
         got.append(arguments)
         return number

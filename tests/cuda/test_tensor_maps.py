@@ -14,7 +14,7 @@ from ptx_lsp.cuda.driver_function import Int, Pointer, Size, UInt
 from ptx_lsp.cuda.results import DriverError, Result
 from ptx_lsp.executor.machine.tensor_map_fields import FIELDS, SIZE
 
-_NOBODY = cast("Driver", None)
+_NOBODY = cast("Driver", None)  # pyrefly: ignore[invalid-cast]
 """The functions do not look at the driver."""
 _FLOAT16, _PADDED_FOUR = 6, 14
 

@@ -79,7 +79,7 @@ class Peer:
 
     def _next(self, wanted: Callable[[Object], bool]) -> Object:
         if request := self._client.send():
-            self._write(bytes(request))
+            self._write(request)
         while True:
             for one in self._found:
                 if wanted(one):

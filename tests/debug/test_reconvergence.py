@@ -9,7 +9,8 @@ import pytest
 
 from ptx_lsp.debug.adapter.messages import Json
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Lane, call_at
+from ptx_lsp.debug.groups import call_at
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.view import View
 from ptx_lsp.executor.launching.launch_comment import launch_comments

@@ -20,7 +20,7 @@ from ptx_lsp.debug import recording as recording_module
 from ptx_lsp.debug.breakpoints import starts_of
 from ptx_lsp.debug.goals import AtEvent, Goal, Hit, Moment, Several
 from ptx_lsp.debug.recording import MOST_BYTES, Recording
-from ptx_lsp.debug.stepping import step_from
+from ptx_lsp.debug.stepping import StepKind, step_from
 from ptx_lsp.debug.view import View
 from ptx_lsp.executor.launching.launch_comment import LaunchComment, launch_comments
 from ptx_lsp.executor.launching.object_specs import argument, bindings
@@ -36,6 +36,7 @@ FOLDERS = (KERNELS, TESTS / "executor" / "kernels", TESTS / "executor" / "seeded
 LIMIT = 1 << 20
 _STOPS = 6
 _STEPS = 12
+_KINDS: tuple[StepKind, ...] = ("in", "over", "out")
 
 
 def recording(
@@ -134,7 +135,7 @@ def _step_at_random(run: Recording, trail: Goal, chance: random.Random) -> None:
         if run.is_over or not view.groups:
             break
         group = chance.choice(list(view.groups.values()))
-        kind = chance.choice(("in", "over", "out"))
+        kind = chance.choice(_KINDS)
         stop = run.go_on(Several((step_from(group, group.first, kind, starts), trail)))
 
 

@@ -122,8 +122,8 @@ def test_an_edit_elsewhere_keeps_a_block() -> None:
     for edit in (Edit(0, 0, b"// \n"), Edit(13, 17, b""), Edit(40, 40, b"\n\n")):
         after = source.edited(edit)
         edited, fresh = document.edited(edit, after), HostDocument(after, language_named("cuda"))
-        assert [one._replace(text=one.text.data) for one in edited.blocks] == [
-            one._replace(text=one.text.data) for one in fresh.blocks
+        assert [one._asdict() | {"text": one.text.data} for one in edited.blocks] == [
+            one._asdict() | {"text": one.text.data} for one in fresh.blocks
         ]
         assert edited.blocks[0].text is document.blocks[0].text  # it was not read again
     commented = Edit(source.text.index("asm"), source.text.index("asm"), b"// ")

@@ -249,7 +249,7 @@ def test_numbers_of_every_kind() -> None:
 
 
 def test_text_of_one_line() -> None:
-    value: Value = np.zeros(1, np.uint32)
+    value = np.zeros(1, np.uint32)
     launch(_kernel().replace("\n", " "), entry="k", grid=1, block=1, args=[1, 2.0, value])
     assert value[0] == 1
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
-from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.native.hot import HotKernel, NativeMode
 
 running = pytest.importorskip("ptx_lsp.executor.native.running", exc_type=ImportError)

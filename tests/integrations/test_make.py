@@ -12,7 +12,7 @@ import pytest
 
 from tests.integrations.conftest import ROOT
 
-PARTS = ("ruff", "python", "pyright", "npm")
+PARTS = ("ruff", "python", "pyrefly", "npm")
 SET_UP = (
     "pyproject.toml", "setup.py", "vscode-extension/package-lock.json", "installed", "set-up", "modules",
 )
@@ -76,7 +76,7 @@ def test_every_part_runs(failing: str | None, project: Path) -> None:
 
 
 def test_the_output_of_each_part_is_shown_whole(project: Path) -> None:
-    _write_program(project / "bin" / "pyright", "echo one error; echo on stderr >&2; exit 1")
+    _write_program(project / "bin" / "pyrefly", "echo one error; echo on stderr >&2; exit 1")
     _write_program(project / "bin" / "npm", r"printf 'in VS Code \377\n'")  # not UTF-8
     _write_program(project / "bin" / "python", "echo tested")
     status, _, shown = _make_test(project, ci="")
@@ -88,10 +88,10 @@ def test_the_output_of_each_part_is_shown_whole(project: Path) -> None:
 
 def test_no_part_begins_after_ctrl_c(project: Path) -> None:
     """Ctrl-C is sent to all processes of a terminal."""
-    _write_program(project / "bin" / "pyright", "touch pyright.runs; sleep 60")
+    _write_program(project / "bin" / "pyrefly", "touch pyrefly.runs; sleep 60")
     _write_program(
         project / "bin" / "python",
-        "for n in $(seq 600); do [ -e pyright.runs ] && break; sleep 0.1; done; kill -INT 0; sleep 60",
+        "for n in $(seq 600); do [ -e pyrefly.runs ] && break; sleep 0.1; done; kill -INT 0; sleep 60",
     )
     status, ran, _ = _make_test(project, ci="", start_new_session=True)
     assert status
@@ -100,7 +100,7 @@ def test_no_part_begins_after_ctrl_c(project: Path) -> None:
 
 def test_the_types_are_checked_beside_the_tests(project: Path) -> None:
     """Each of them waits for the other to begin."""
-    for one, other in (("python", "pyright"), ("pyright", "python")):
+    for one, other in (("python", "pyrefly"), ("pyrefly", "python")):
         wait = f"for n in $(seq 600); do [ -e {other}.runs ] && exit 0; sleep 0.1; done; exit 1"
         _write_program(project / "bin" / one, f"touch {one}.runs; {wait}")
     status, _, shown = _make_test(project, ci="")

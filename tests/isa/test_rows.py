@@ -81,7 +81,7 @@ def _names(place: object) -> set[str]:
 
 def _selectors(operand: Operand) -> list[str]:
     rules = (operand.type, operand.elements, operand.space)
-    return [text for rule in rules if not isinstance(rule, str | int | tuple) for text in rule]
+    return [text for rule in rules if not isinstance(rule, (str, int, tuple)) for text in rule]
 
 
 def test_types_are_named_as_written() -> None:

@@ -58,8 +58,8 @@ def test_no_wake_is_too_narrow(text: str) -> None:
     for known, by_number in module.aggregates.items():
         if known is not LintSession:
             assert callable(known)
-            every = {number: known(function) for number, function in enumerate(module.functions)}
-            assert by_number == {number: value for number, value in every.items() if value}
+            every: list[object] = [known(function) for function in module.functions]
+            assert by_number == {number: value for number, value in enumerate(every) if value}
     for rule in all_rules():
         for function in module.functions if rule.on_function is not None else ():
             assert rule.on_function is not None

@@ -11,8 +11,9 @@ import pytest
 from ptx_lsp.ide.highlighting.encoded_tokens import flat, token_pieces
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.registry import all_rules
-from ptx_lsp.model.function import Function, Home
+from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module, module_of
+from ptx_lsp.model.module_scope import Home
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit
 

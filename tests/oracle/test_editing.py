@@ -54,7 +54,7 @@ def code_sections(elf: bytes) -> Iterator[tuple[str, bytes]]:
     (table,) = struct.unpack_from("<Q", elf, 0x28)
     size, count, of_names = struct.unpack_from("<3H", elf, 0x3A)
     headers = [struct.unpack_from("<IIQQQQ", elf, table + index * size) for index in range(count)]
-    names = headers[of_names][4]
+    names: int = headers[of_names][4]
     for name, _, _, _, offset, length in headers:
         start = names + name
         text = elf[start : elf.index(b"\0", start)].decode()

@@ -279,7 +279,7 @@ def estimated(**fields: object) -> Estimated:
     usual = Estimated(
         "f", "k", "p", "someone/p", "nvcc", "O3", "sm_80", 10, 256, 40, 30, 30, 40, 32, 48
     )
-    return usual._replace(**fields)
+    return Estimated._make((usual._asdict() | fields).values())
 
 
 class TestFigures:

@@ -311,7 +311,7 @@ def main(arguments: Sequence[str]) -> int:
                 print(one.verdict.kernel.text)
     print("| family | both | only ptxas | only the linter | neither |\n|---|--:|--:|--:|--:|")
     for family in FAMILIES:
-        row = [figures[family, *key] for key in ((True, True), (True, False), (False, True), (False, False))]
+        row = [figures[family, ptxas, linter] for ptxas in (True, False) for linter in (True, False)]
         print(f"| {family} | {' | '.join(map(str, row))} |")
     for (family, who, what), count in sorted(planted.items()):
         print(f"{family}: only {who}: {what}: {count}")

@@ -112,7 +112,7 @@ def test_what_is_known_needs_no_worker() -> None:
 
 
 def test_what_is_sent_is_made_of_the_item() -> None:
-    assert list(ordered(abs, [1, 2], Inline(), lost=lost, sent=lambda number: -10 * number)) == [
+    assert list(ordered(int.__abs__, [1, 2], Inline(), lost=lost, sent=lambda number: -10 * number)) == [
         10,
         20,
     ]

@@ -250,7 +250,7 @@ def _check_accesses(function: Function) -> int:
         assert [list(map(_plain, one)) for one in found] == [
             list(map(_plain, one)) for one in (uses, defs, partial if node.guard is None else defs)
         ]
-        guards = [] if node.guard is None else names_in(node.guard.predicate)
+        guards: list[nodes.Name] = [] if node.guard is None else names_in(node.guard.predicate)
         guard = function.body.symbols.get(guards[-1].start) if guards else None
         if isinstance(guard, Register):
             assert _plain(flow.registers[flow.guards[number]].name) == _plain(guard.name)

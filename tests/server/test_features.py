@@ -77,7 +77,7 @@ async def opened(neovim: LanguageClient) -> AsyncIterator[LanguageClient]:
 
 def lines_of(found: object) -> list[int]:
     """The lines of locations."""
-    assert isinstance(found, list | tuple)
+    assert isinstance(found, (list, tuple))
     locations = cast(Sequence[object], found)
     assert all(isinstance(one, types.Location) for one in locations)
     return [one.range.start.line for one in locations if isinstance(one, types.Location)]
@@ -301,7 +301,8 @@ async def test_code_actions_for_what_the_client_names(opened: LanguageClient) ->
     asked = types.CodeActionParams(FILE, between("%r9", 2), context)
     found = await opened.text_document_code_action_async(asked)
     actions = [one for one in found or () if isinstance(one, types.CodeAction) and one.diagnostics]
-    named = next(iter(actions[0].diagnostics or ()))
+    assert actions[0].diagnostics
+    named = actions[0].diagnostics[0]
     for line in (named.range.start.line, 1):
         place = types.Range(types.Position(line, 3), types.Position(line, 4))
         moved = types.Diagnostic(place, named.message, code=named.code, source=named.source)

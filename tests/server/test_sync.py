@@ -142,7 +142,7 @@ def test_pull_says_what_has_not_changed() -> None:
 def test_what_is_unneeded_or_deprecated_is_marked_for_clients_that_show_it(way: str) -> None:
     text = WRONG.replace("sm_90", "sm_60").replace("%r1;", "%r1, %r2;")
     text = text.replace("add.s32", "L: shfl.down.b32 %r2, %r2, 1, 31; add.s32")
-    for can, marked in (({}, False), ({"tagSupport": {"valueSet": [1, 2]}}, True)):
+    for can, marked in ((dict[str, Json](), False), ({"tagSupport": {"valueSet": [1, 2]}}, True)):
         with Connection({"textDocument": {way: can}}, is_hasty=True) as client:
             client.open(URI, text)
             found = _found(client, way)
@@ -155,7 +155,7 @@ def test_what_is_unneeded_or_deprecated_is_marked_for_clients_that_show_it(way: 
 def test_other_places_are_told_in_the_message_where_the_client_shows_them_nowhere_else(way: str) -> None:
     text = WRONG.replace(".reg .u32 %r1;", ".reg .u32 %r2;\n  .reg .u32 %r2;")
     told: list[tuple[Json, Json]] = []
-    for can in ({}, {"relatedInformation": True}):
+    for can in (dict[str, Json](), {"relatedInformation": True}):
         with Connection({"textDocument": {way: can}}) as client:
             client.open(URI, text)
             [one] = [one for one in _found(client, way) if at(one, "code") == "duplicate-name"]

@@ -87,7 +87,7 @@ def test_configuration_that_changes(uri: str, tmp_path: Path) -> None:
         waits(client, uri, 1, missing(7, "sm_75"), missing(7, "sm_70"), UNDECLARED)
         changed: Json = [{"uri": (tmp_path / "ptx-lint.toml").as_uri(), "type": 2}]
         for targets, more in (
-            (["sm_90"], []),
+            (["sm_90"], list[tuple[int, str]]()),
             (["sm_90", "sm_70"], [missing(7, "sm_70")]),
             (["sm_70"], [missing(7, "sm_70", only=False)]),
         ):

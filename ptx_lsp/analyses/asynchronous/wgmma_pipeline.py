@@ -27,10 +27,10 @@ from ptx_lsp.analyses.instructions.opcode_index import instructions_matching
 from ptx_lsp.analyses.instructions.uses_and_defs import InstructionInfo, instructions
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import Literal
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 Access = Literal["read", "write", "write of A", "exit"]
 

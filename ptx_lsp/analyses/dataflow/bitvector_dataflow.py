@@ -77,9 +77,9 @@ class LiveSets:
 
     def _pairs_of(self, blocks: GenKill) -> list[tuple[int, int]]:
         """The bits that each block generates, and those that it keeps."""
-        known = [] if self._pairs.is_empty else [self._pairs.get(key) for key in blocks.keys]
-        if not known:
+        if self._pairs.is_empty:
             return self._fresh_pairs(blocks)
+        known = [self._pairs.get(key) for key in blocks.keys]
         is_fresh = [pair is None for pair in known]
         changed = GenKill(
             list(compress(blocks.keys, is_fresh)),

@@ -26,11 +26,11 @@ from ptx_lsp.model.function_wakes import having_directives, woken_by
 from ptx_lsp.model.instructions.access import size_bytes
 from ptx_lsp.model.instructions.features import ADDRESS, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake, wakes_of, waking
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register, Symbol, Variable
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import Final

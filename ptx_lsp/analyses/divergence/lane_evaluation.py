@@ -22,11 +22,11 @@ from ptx_lsp.analyses.divergence.uniformity import Uniformity
 from ptx_lsp.analyses.divergence.uniformity_solver import OWN
 from ptx_lsp.isa.matching.shape import Shape
 from ptx_lsp.model.instructions.features import GUARDED
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.process_tables import process_table
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import Final

@@ -33,7 +33,6 @@ from ptx_lsp.model.instructions.features import (
 )
 from ptx_lsp.model.instructions.shapes import shapes
 from ptx_lsp.model.instructions.wakes import InstructionWake, is_awake
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,
@@ -45,6 +44,7 @@ from ptx_lsp.model.symbols import (
 from ptx_lsp.process_tables import process_table
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import Final

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 
 def literal(value: nodes.Expression) -> int | None:

@@ -42,10 +42,10 @@ from ptx_lsp.isa.device_limits import (
 )
 from ptx_lsp.isa.target import Target
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import Final, TypeAlias

@@ -51,7 +51,8 @@ class Pressure:
         before = self.liveness.before(step.number)
         after = self.liveness.after(step.number) | set(step.defs)
         sizes = {one: _count((flow.registers[one],))[0] for one in before | after}
-        larger = max(before, after, key=lambda live: sum(sizes[one] for one in live))
+        totals = [sum(sizes[one] for one in live) for live in (before, after)]
+        larger = before if totals[0] >= totals[1] else after
         ordered = sorted(larger, key=lambda one: (-sizes[one], one))
         return tuple(flow.registers[one] for one in ordered)
 

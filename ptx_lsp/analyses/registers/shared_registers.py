@@ -141,11 +141,12 @@ class SharedRegisters:
 
     def read_by(self, opcodes: frozenset[str]) -> Places:
         """The kinds of instructions with these opcodes, at all places."""
-        found = self._places.get(opcodes)
+        found: Places | None = self._places.get(opcodes)
         if found is None:
-            found = self._places[opcodes] = {
+            found = {
                 kind_of(shape): None for shape in shape_index(self.function) if shape.opcode in opcodes
             }
+            self._places[opcodes] = found
         return found
 
     @cached_property
@@ -155,13 +156,14 @@ class SharedRegisters:
 
     def places_in_addresses(self, opcodes: frozenset[str]) -> Places:
         """The kinds of instructions with these opcodes, and where they read registers in addresses."""
-        found = self._places.get(opcodes)
+        found: Places | None = self._places.get(opcodes)
         if found is None:
-            found = self._places[opcodes] = {
+            found = {
                 kind_of(shape): _places_in_addresses(shape)
                 for shape in shape_index(self.function)
                 if shape.opcode in opcodes
             }
+            self._places[opcodes] = found
         return found
 
     # -- what depends on operands ---------------------------------------------------------------------

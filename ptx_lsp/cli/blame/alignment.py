@@ -112,7 +112,7 @@ def _template(block: Block) -> _Template | None:
         elif what == _UNKNOWN:
             parts.append(_part(written, places))
             unknown.append(piece)
-            written, places = [], []
+            written, places = list[bytes](), list[Span]()
         else:
             known += 1
             written.append(b"(" + what + b")")

@@ -166,7 +166,8 @@ class _Blame:
         return self._log.lines - self._waiting[-1].log_line >= _PATIENCE
 
     def _locate_waiting(self) -> Iterator[str]:
-        waiting, self._waiting = self._waiting, []
+        waiting = self._waiting
+        self._waiting = []
         for message in waiting:
             yield from self._locate(message)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from ptx_lsp.cli.blame.alignment import Alignment
 from ptx_lsp.cli.blame.host_search import HostFile, HostSearch, mark_at
 from ptx_lsp.cli.blame.located import How, Located, PtxPlace
 from ptx_lsp.cli.blame.log import Log
@@ -88,10 +89,9 @@ class MessageLocator:
         made, start = text.template_of(inline), inline.start
         calls = text.calls(place.span.start)
         file = self._hosts.open(calls[0].place.path) if calls else None
+        found: list[tuple[HostFile, Alignment]] = []
         if file is not None:
             found = [(file, one) for one in self._hosts.at(file, calls[0].place.line, made, start)]
-        else:
-            found = []
         if not found:
             found = self._hosts.anywhere(located.message.path, made, start)
         if not found:

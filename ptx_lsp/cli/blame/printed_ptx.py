@@ -45,7 +45,8 @@ class PtxReader:
                     self._before.pop(0)
                 self._lines = [*self._before, line]
                 self._first, self._depth = number - len(self._before), 0
-                self._before, self._size = [], 0
+                self._before = []
+                self._size = 0
             elif _BEFORE.match(line) is not None:
                 self._before.append(line)
                 del self._before[:-_MOST_BEFORE]
@@ -65,7 +66,8 @@ class PtxReader:
 
     def stop(self) -> PrintedPtx | None:
         """The text that is being read ends here."""
-        lines, self._lines = self._lines, []
+        lines = self._lines
+        self._lines = []
         self._before.clear()
         if not any(".target" in line for line in lines[:_MOST_BEFORE]):
             return None

@@ -80,4 +80,5 @@ class Reports(Collection[FileReport]):
             self._file = tempfile.TemporaryFile(prefix="ptx-lint.")  # noqa: SIM115
         self._chunks.append(self._file.tell())
         pickle.dump(self._recent, self._file, protocol=5)
-        self._recent, self._weight = [], 0
+        self._recent = []
+        self._weight = 0

@@ -36,7 +36,8 @@ def _section(name: str, code: str, summary: str, text: str) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    for heading, words in _PARAGRAPH.findall(text):
+    for found in _PARAGRAPH.finditer(text):
+        heading, words = found.groups("")
         yield f"<h4>{_prose(heading)}</h4>" if heading else f"<p>{_prose(' '.join(words.split()))}</p>"
 
 

@@ -20,7 +20,10 @@ from ptx_lsp.containers.kernel_metadata import KernelMetadata, MetadataFormat, i
 from ptx_lsp.static_typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from typing import Final
+    from collections.abc import Mapping, Sequence
+    from typing import Final, TypeAlias
+
+    _Json: TypeAlias = Mapping[str, object] | Sequence[object] | str | float | None
 
 _WARP_SIZE: Final = 32
 _DIMENSIONS: Final = 3
@@ -64,7 +67,7 @@ def _cluster_size(row: dict[str, object]) -> int | None:
 
 
 def _target(row: dict[str, object]) -> str | None:
-    match row.get("target"):
+    match cast("_Json", row.get("target")):
         case {"backend": "cuda", "arch": int() as arch}:
             pass
         case {"capability": int() as arch}:

@@ -56,7 +56,8 @@ def encode_im2col_wide(
         raise DriverError(Result.INVALID_VALUE)
     fields = _fields(kind, rank, address, sizes, strides, steps, interleave, swizzle, fill)
     fields["load_mode"], fields["channels"], fields["pixels"] = 2 + mode, channels, 0 if mode else pixels
-    fields["lower"], fields["upper"] = [lower], [upper]
+    fields["lower"] = [lower]
+    fields["upper"] = [upper]
     _write(result, fields)
 
 

@@ -120,7 +120,7 @@ def _place(session: Session, made: DataBreakpoint, text: str) -> str:
     place, _, size = text.rpartition(":")
     try:
         made.place, made.size = reference(place), int(size)
-    except (ValueError, MemoryReferenceError):
+    except ValueError:
         return f"`{text}` names no data"
     return "" if 0 < made.size <= _MOST_BYTES else f"between 1 and {_MOST_BYTES} bytes can be watched"
 

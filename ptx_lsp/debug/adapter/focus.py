@@ -15,7 +15,8 @@ from ptx_lsp.debug import values
 from ptx_lsp.debug.adapter.messages import Arguments, Json, Object
 from ptx_lsp.debug.adapter.session import Handler, Session
 from ptx_lsp.debug.expressions import ExpressionError
-from ptx_lsp.debug.groups import Frame, Group, Lane, number_at
+from ptx_lsp.debug.groups import Frame, Group, number_at
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 

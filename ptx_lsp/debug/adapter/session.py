@@ -26,7 +26,8 @@ from ptx_lsp.debug.console.interpreter import Interpreter
 from ptx_lsp.debug.console.report import report
 from ptx_lsp.debug.debuggee import Debuggee, Run
 from ptx_lsp.debug.goals import Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import OutdatedError, RequestError
@@ -240,7 +241,8 @@ class Session(Debuggee):
             self._follow()
 
     def _follow(self) -> None:
-        following, self._follow_up = self._follow_up, []
+        following = self._follow_up
+        self._follow_up = []
         for do in following:
             do()
 

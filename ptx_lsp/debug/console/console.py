@@ -11,7 +11,8 @@ from ptx_lsp.debug.console.variables import variable_value
 from ptx_lsp.debug.debuggee import Debuggee
 from ptx_lsp.debug.expressions import ExpressionError
 from ptx_lsp.debug.goals import Stop
-from ptx_lsp.debug.groups import Frame, Group, Lane
+from ptx_lsp.debug.groups import Frame, Group
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.memory import Reference
 from ptx_lsp.debug.recording import Recording
 from ptx_lsp.debug.request_error import RequestError

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ptx_lsp.debug.console.console import Console
-from ptx_lsp.debug.groups import Lane, number_at
+from ptx_lsp.debug.groups import number_at
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.request_error import RequestError
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, Dimensions, index
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ptx_lsp.debug.breakpoints import Access, DataBreakpoint, LineBreakpoint
 from ptx_lsp.debug.debuggee import Debuggee
-from ptx_lsp.debug.groups import Lane
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.memory import Reference
 from ptx_lsp.debug.problems import FILTERS
 from ptx_lsp.debug.request_error import RequestError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptx_lsp.debug.goals import Goal, Hit, Moment
-from ptx_lsp.debug.groups import Lane, call_at, has_ended
+from ptx_lsp.debug.groups import call_at, has_ended
+from ptx_lsp.debug.lanes import Lane
 
 
 @dataclass

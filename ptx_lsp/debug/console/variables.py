@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ptx_lsp.debug.console.values import MOST_ELEMENTS, Value, listed
-from ptx_lsp.debug.groups import Lane
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.memory import NAMES, Reference
 from ptx_lsp.debug.program import Program
 from ptx_lsp.debug.request_error import RequestError

@@ -86,7 +86,8 @@ class ConcurrentUses:
             self._aside = [one for one in self._aside if one[2] > floor]
             self._size_aside = sum(one[0].size for one in self._aside)
         if self._more and self._newest_more <= floor:
-            self._more, self._more_size, self._crowded = [], 0, None
+            self._more = []
+            self._more_size, self._crowded = 0, None
 
     def last(self, order: VectorClocks, cells: Cells) -> list[Words]:
         """The last two uses of cells."""
@@ -176,7 +177,8 @@ class ConcurrentUses:
                 lost = self._earlier[at] != those
                 if lists:
                     self._list(at[lost], those[lost])
-        self._aside, self._size_aside = [], 0
+        self._aside = []
+        self._size_aside = 0
 
     def _keep(self, order: VectorClocks, cells: Cells, old: Words, new: Words, other: Words) -> None:
         """Lists what is displaced, unless it is ordered before a use that stays."""

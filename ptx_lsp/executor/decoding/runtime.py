@@ -66,7 +66,7 @@ class _Threads:
         one.reshape(-1)[self.lanes[at]] = True
         return one
 
-    def bytes(self, at: int, address: int, size: int) -> bytes:
+    def read(self, at: int, address: int, size: int) -> bytes:
         """What the lane with that position reads at a generic address."""
         where = np.array([address], np.uint64)
         ((reach, _),) = self.spaces.resolve(self.wave, where, "", size, self.mask(at), None)
@@ -82,7 +82,7 @@ class _Threads:
             if zero:
                 return text.decode(errors="replace")
         found = bytearray()
-        while (byte := self.bytes(at, address + len(found), 1)) != b"\0":
+        while (byte := self.read(at, address + len(found), 1)) != b"\0":
             found += byte
         return found.decode(errors="replace")
 
@@ -112,7 +112,7 @@ def _print(threads: _Threads, arguments: list[Words]) -> Words:
             continue
         if format_at not in formats:
             formats = {format_at: threads.text(at, format_at)}
-        given = Arguments(values_at, partial(threads.bytes, at))
+        given = Arguments(values_at, partial(threads.read, at))
         threads.spaces.console(formatted(formats[format_at], given, partial(threads.text, at)))
         counts.append(given.count)
     return np.array(counts, np.int64).view(np.uint64)

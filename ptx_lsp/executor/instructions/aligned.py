@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ class Warps:
         self.wave.registers[number] = full.reshape(self.wave.shape)
 
 
-class Aligned(Collective):
+class Aligned(Collective, ABC):
     """Lanes wait for all other live lanes of their warp; then `execute` is called."""
 
     def __init__(self) -> None:

@@ -70,7 +70,8 @@ class LastValues(Observer):
         for written in usage.writes:
             type = _type(step, written, usage.match)
             if type:
-                lanes = self._kept.setdefault((step.line, written.name), (type, [None] * mask.size))[1]
+                nothing: list[int | None] = [None] * mask.size
+                lanes = self._kept.setdefault((step.line, written.name), (type, nothing))[1]
                 values = wave.broadcast(wave.registers[written.number])[0, : mask.size]
                 for lane in np.flatnonzero(mask).tolist():
                     lanes[lane] = int(values[lane])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC
 
 import numpy as np
 import numpy.typing as npt
@@ -155,7 +156,7 @@ def _columns_of_bytes(words: npt.NDArray[np.uint32]) -> Bytes:
     return parts.transpose(0, 1, 3, 5, 4, 2).reshape(*words.shape[:2], 8, 16)
 
 
-class Fragments(Aligned):
+class Fragments(Aligned, ABC):
     """`wmma.load` and `wmma.store`: each lane accesses its own elements. Elements of less than a byte are
     accessed by whole registers.
     """

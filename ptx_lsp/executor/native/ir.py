@@ -167,7 +167,8 @@ class Code:
     def loop(self) -> Generator[None]:
         """The instructions of a loop: those on lane offsets come before what there is so far."""
         begun = len(self.lines)
-        self._ahead = ahead = []
+        ahead: list[str] = []
+        self._ahead = ahead
         try:
             with self.tracking():
                 yield

@@ -100,8 +100,8 @@ def _read(contents: _Contents) -> RecordedLaunch:
     if contents.has(_OUTCOME):
         outcome = read_outcome(Fields(contents.json(_OUTCOME), _OUTCOME))
     layout = fields.inner("memory")
-    blocks = tuple(contents.bytes(f"memory/{number}") for number in range(layout.number("blocks", 1 << 16)))
-    names = [Fields({"sources": one}).text("sources") for one in fields.list("sources")]
+    blocks = tuple(contents.data(f"memory/{number}") for number in range(layout.number("blocks", 1 << 16)))
+    names = [Fields({"sources": one}).text("sources") for one in fields.values("sources")]
     sources = {name: contents.text(f"sources/{number}") for number, name in enumerate(names)}
     memory = MemoryImage(blocks, layout.json)
     return read_launch(fields, contents.text(_PTX), memory, sources, outcome)
@@ -117,7 +117,7 @@ class _Contents:
     def has(self, name: str) -> bool:
         return name in self._archive.NameToInfo
 
-    def bytes(self, name: str) -> bytes:
+    def data(self, name: str) -> bytes:
         """Raises RecordingError if the file is not there, or is too large."""
         info = self._archive.NameToInfo.get(name)
         if info is None or info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
@@ -131,11 +131,11 @@ class _Contents:
         raise RecordingError(f"the recording is damaged, or larger than {MOST_BYTES} bytes: `{name}`")
 
     def text(self, name: str) -> str:
-        return self.bytes(name).decode()
+        return self.data(name).decode()
 
     def json(self, name: str) -> object:
         try:
-            found: object = json.loads(self.bytes(name))
+            found: object = json.loads(self.data(name))
         except RecursionError:
             raise RecordingError(f"the recording is damaged: `{name}` is nested too deep") from None
         return found

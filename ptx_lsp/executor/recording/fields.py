@@ -44,7 +44,7 @@ class Fields:
 
     def words(self, key: str, words: Sequence[WordT]) -> tuple[WordT, ...]:
         """A list of them."""
-        return tuple(_word(one, words, key) for one in self.list(key))
+        return tuple(_word(one, words, key) for one in self.values(key))
 
     def flag(self, key: str) -> bool:
         found = self._given.get(key)
@@ -68,14 +68,14 @@ class Fields:
 
     def numbers(self, key: str, counts: Sequence[int] = ()) -> tuple[int, ...]:
         """A list of such integers, of one of these lengths if there are any."""
-        found = tuple(_number(one, key, ADDRESSES) for one in self.list(key))
+        found = tuple(_number(one, key, ADDRESSES) for one in self.values(key))
         if counts and len(found) not in counts:
             raise _damaged(key, f"{' or '.join(map(str, counts))} numbers")
         return found
 
     def floats(self, key: str, count: int) -> tuple[float, ...]:
         """So many floats; infinities and NaN are texts."""
-        found = self.list(key)
+        found = self.values(key)
         try:
             if len(found) == count and all(isinstance(one, int | float | str) for one in found):
                 return tuple(float(cast("float | str", one)) for one in found)
@@ -83,11 +83,12 @@ class Fields:
             pass
         raise _damaged(key, f"{count} numbers")
 
-    def list(self, key: str) -> list[object]:
+    def values(self, key: str) -> Sequence[object]:
+        """A list of any values."""
         found = self._given.get(key)
-        if not isinstance(found, list | tuple):
+        if not isinstance(found, (list, tuple)):
             raise _damaged(key, "a list")
-        return list(cast("Sequence[object]", found))
+        return cast("Sequence[object]", found)
 
     def inner(self, key: str) -> Fields:
         return Fields(self._given.get(key), key)
@@ -97,7 +98,7 @@ class Fields:
 
     def each(self, key: str) -> Iterator[Fields]:
         """The objects of a list."""
-        return (Fields(one, key) for one in self.list(key))
+        return (Fields(one, key) for one in self.values(key))
 
 
 def _number(found: object, key: str, end: int) -> int:

@@ -78,7 +78,7 @@ def resident(image: MemoryImage, module: Module, kernel: Function) -> Resident:
         is_narrow=fields.flag("is_narrow"),
     )
     starts = {one.base for one in buffers}
-    for rows in fields.list("replicas"):
+    for rows in fields.values("replicas"):
         found = Fields({"replicas": rows}).numbers("replicas")
         if not found or not starts.issuperset(found):
             raise RecordingError("the recording is damaged: multimem memory is not in a buffer")
@@ -92,7 +92,7 @@ def resident(image: MemoryImage, module: Module, kernel: Function) -> Resident:
 
 def _variables(fields: Fields, module: Module, kernel: Function) -> dict[int, int]:
     declared = variables_of(module, kernel)
-    addresses = fields.list("variables")
+    addresses = fields.values("variables")
     if len(addresses) != len(declared):
         raise RecordingError("the recording is damaged: its memory is not that of its PTX")
     return {
@@ -165,7 +165,7 @@ def _heap(fields: Fields, buffers: Iterable[Buffer]) -> Heap:
     base, size, used = fields.number("address"), fields.number("size"), fields.number("used")
     parts: list[dict[int, int]] = []
     for key in ("allocated", "freed"):
-        pairs = [Fields({key: one}).numbers(key, (2,)) for one in fields.list(key)]
+        pairs = [Fields({key: one}).numbers(key, (2,)) for one in fields.values(key)]
         if any(not base <= at or at + length > base + size for at, length in pairs):
             raise RecordingError("the recording is damaged: an allocation is outside the heap")
         parts.append({pair[0]: pair[1] for pair in pairs})

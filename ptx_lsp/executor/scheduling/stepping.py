@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ def is_breakpoint(step: Step) -> bool:
     return isinstance(step.action, Leave) and step.action.kind == "brkpt"
 
 
-class Director(Observer):
+class Director(Observer, ABC):
     """An observer that may stop a run before each instruction, and choose who goes on."""
 
     @abstractmethod

@@ -6,6 +6,7 @@ until there is room, and until a warp of the other block has come.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,7 +33,7 @@ from ptx_lsp.syntax import nodes
 _SIZES = (32, 64, 128, 256, 512)
 
 
-class Managing(Aligned):
+class Managing(Aligned, ABC):
     """An instruction that manages columns: a warp of a block, or of each of a pair, executes it."""
 
     def __init__(self, spaces: Spaces, group: int, values: Program, line: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -33,7 +33,7 @@ MISALIGNED = "misaligned-descriptor"
 
 
 @dataclass(frozen=True, eq=False)
-class Issue(Described, Generic[Request]):
+class Issue(Described, ABC, Generic[Request]):
     """An instruction that each thread executes for its block, or with a `group` of 2 for its pair."""
 
     spaces: Spaces

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+
 import numpy as np
 
 from ptx_lsp.executor.arithmetic.literals import constant
@@ -34,7 +36,7 @@ _HALF = np.uint32(16)
 _NAN = np.uint32(0x7FFFFFFF)
 
 
-class Access(Aligned):
+class Access(Aligned, ABC):
     """A load or store of a shape at an address, the same for all lanes of a warp."""
 
     spaces: Spaces

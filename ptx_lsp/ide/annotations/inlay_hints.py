@@ -16,7 +16,8 @@ from ptx_lsp.model.module import Module
 from ptx_lsp.model.symbols import Register
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.walk import Node, children
+from ptx_lsp.syntax.nodes import Node
+from ptx_lsp.syntax.walk import children
 from ptx_lsp.text import Span
 
 HintSort: TypeAlias = Literal["pressure", "type", "literal"]

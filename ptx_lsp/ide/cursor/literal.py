@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.literals import WORD, constant
+from ptx_lsp.syntax.literals import WORD, constant, integer
 
 
 def decoded(number: nodes.Number) -> str | None:

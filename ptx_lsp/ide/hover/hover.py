@@ -157,7 +157,7 @@ def _component(member: nodes.Member, name: nodes.Name) -> str:
     of = code(member.object.text) if isinstance(member.object, nodes.Name) else "a vector"
     if re.fullmatch(r"\.[bh][0-7]+", name.text):
         what = "bytes" if name.text[1] == "b" else "half-words"
-        return f"{code(name.text)}: {what} {', '.join(name.text[2:])} of {of}"
+        return f"{code(name.text)}: {what} {', '.join([*name.text[2:]])} of {of}"
     index = {".x": 0, ".r": 0, ".y": 1, ".g": 1, ".z": 2, ".b": 2, ".w": 3, ".a": 3}.get(name.text)
     which = f"element {index}" if index is not None else "an element"
     return f"{code(name.text)}: {which} of {of}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ptx_lsp.ide.cursor.cursor_context import CursorContext, cursor_context
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.literals import integer
 from ptx_lsp.text import Span
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ptx_lsp.lint.diagnostic import Origin
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 
 def source_lines(function: Function) -> dict[int, tuple[Origin, ...]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ptx_lsp.isa.schema.entry import instruction
 from ptx_lsp.isa.schema.operand import (
     GENERIC_OR_GLOBAL,
+    Operand,
     address,
     immediate,
     only,
@@ -150,7 +151,7 @@ _REPORT = (
 )
 
 for _name, _does, _hint, _more, _since in (
-    ("test_wait", "Tests if a phase of an mbarrier is complete", "", {}, ("", "7.0", 80)),
+    ("test_wait", "Tests if a phase of an mbarrier is complete", "", dict[str, Operand](), ("", "7.0", 80)),
     (
         "try_wait",
         "Waits, for a limited time, until a phase of an mbarrier is complete",

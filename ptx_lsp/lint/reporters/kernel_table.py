@@ -35,7 +35,8 @@ def kernel_table(files: Iterable[FileReport], style: Style) -> Iterator[str]:
         [f"{text:>{size}}" for text in (first, second, *cells)]
         for (first, second, cells), size in zip(columns, widths, strict=True)
     ]
-    first, second, *figures = ("  ".join(cells) for cells in zip(*padded, strict=True))
+    lines: list[str] = ["  ".join(cells) for cells in zip(*padded, strict=True)]
+    first, second, *figures = lines
     names = display_names(kernel.name for _, kernel in rows)
     yield style.paint(f"{first}  kernel", "bold")
     yield style.paint(second.rstrip(), "bold")

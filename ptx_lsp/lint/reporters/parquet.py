@@ -77,7 +77,8 @@ class TableWriter:
         if not self._rows:
             return
         rows = self._rows
-        self._rows, self._characters = [], 0
+        self._rows = []
+        self._characters = 0
         _add_demangled(rows)
         arrays = [self._array([row.get(one.name) for row in rows], one.type) for one in COLUMNS]
         self._batches.append(self._arrow.RecordBatch.from_arrays(arrays, schema=self._schema))

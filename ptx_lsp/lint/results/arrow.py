@@ -69,7 +69,7 @@ class Sink(Protocol):
     def flush(self) -> None: ...
 
 
-class ParquetWriter(Protocol):
+class TableWriter(Protocol):
     def write_table(self, table: Table) -> None: ...
     def close(self) -> None: ...
 
@@ -77,7 +77,7 @@ class ParquetWriter(Protocol):
 class Parquet(Protocol):
     """The module `pyarrow.parquet`."""
 
-    def ParquetWriter(self, where: Sink, schema: Schema, *, compression: str) -> ParquetWriter: ...  # noqa: N802
+    def ParquetWriter(self, where: Sink, schema: Schema, *, compression: str) -> TableWriter: ...  # noqa: N802
 
 
 def load() -> tuple[Arrow, Parquet]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
 from ptx_lsp import __version__
 from ptx_lsp.lint.results.report import FileReport, Reported
 from ptx_lsp.named_tuple import NamedTuple
 
+_Json: TypeAlias = Mapping[str, object] | Sequence[object] | str | float | None
 _VERSION = 1
 UNEXPLAINED = "known when the baseline was made"
 """The reason if none was given."""
@@ -67,7 +68,7 @@ def parse(text: str) -> dict[Group, Known]:
         raise BaselineError(f"not a baseline of version {_VERSION}")
     known: dict[Group, Known] = {}
     rows = cast(dict[str, object], whole).get("findings")
-    for number, row in enumerate(cast(list[object], rows) if isinstance(rows, list) else [None], 1):
+    for number, row in enumerate(cast(list[_Json], rows) if isinstance(rows, list) else [None], 1):
         match row:
             case {
                 "file": str() as file, "kernel": str() as kernel, "rule": str() as rule,

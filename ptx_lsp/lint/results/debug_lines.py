@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from ptx_lsp.lint.diagnostic import Origin
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import Final, TypeAlias

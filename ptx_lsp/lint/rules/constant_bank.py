@@ -15,8 +15,8 @@ from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import collect_over_instructions
 from ptx_lsp.model.module import Module, module_of
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 _FIRST, _REMOVED = Version(1, 5), Version(2, 2)
 _MOST = 10

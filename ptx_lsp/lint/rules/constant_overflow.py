@@ -11,9 +11,8 @@ from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import OVERFLOW
 from ptx_lsp.model.instructions.wakes import InstructionWake
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.literals import WORD, constant
+from ptx_lsp.syntax.literals import WORD, constant, integer
 from ptx_lsp.syntax.walk import children
 
 _WAKE = InstructionWake(features=OVERFLOW)

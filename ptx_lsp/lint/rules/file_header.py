@@ -10,12 +10,12 @@ from ptx_lsp.lint.rule import module_rule
 from ptx_lsp.model.directives.header import Header, header
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
 from ptx_lsp.syntax.item import Item
+from ptx_lsp.syntax.literals import integer
 from ptx_lsp.text import Source
 
-_WORDS: dict[type, str] = {
+_WORDS: dict[type[nodes.Statement], str] = {
     nodes.Version: ".version",
     nodes.Target: ".target",
     nodes.AddressSize: ".address_size",
@@ -77,7 +77,7 @@ def file_header(module: Module) -> Iterator[Finding]:
             late.pop(0)
     elif not found.targets:
         yield _absent(module, nodes.Target, found.after_version, late)
-    seen: dict[type, Item | None] = {
+    seen: dict[type[nodes.Statement], Item | None] = {
         nodes.Version: found.version, nodes.AddressSize: found.address_size,
     }
     for item in late:

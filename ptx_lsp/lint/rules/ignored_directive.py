@@ -72,7 +72,7 @@ def ignored_directive(function: Function) -> Iterator[Finding]:
             if reason is not None:
                 yield _finding(function, minimum, reason, block)
     for given in (maximum, heads.last(".local_maxnreg")):
-        reason = given and _about_registers(given, bounds.device)
+        reason = _about_registers(given, bounds.device) if given is not None else None
         if given is not None and reason is not None:
             yield _finding(function, given, reason)
 

@@ -13,10 +13,9 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
 from ptx_lsp.model.instructions.constants import whole_number
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import VECTOR_LENGTHS, element_type, vector_length
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.literals import overflows
+from ptx_lsp.syntax.literals import integer, overflows
 
 _MOST_BITS = 128
 _LARGEST_ALIGNMENT = 1 << 31

@@ -16,7 +16,6 @@ from ptx_lsp.model.instructions.constants import constant_kind, faults
 from ptx_lsp.model.instructions.layout import stated_dimensions
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import (
     AliasName,
     FunctionName,
@@ -28,8 +27,9 @@ from ptx_lsp.model.symbols import (
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.literals import constant
-from ptx_lsp.syntax.walk import Node, children
+from ptx_lsp.syntax.literals import constant, integer
+from ptx_lsp.syntax.nodes import Node
+from ptx_lsp.syntax.walk import children
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -8,8 +8,8 @@ from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import instruction_rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.wakes import InstructionWake
-from ptx_lsp.model.scope import integer
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 _WIDE = frozenset({"div.u64", "div.s64", "rem.u64", "rem.s64"})
 _NARROW = frozenset({"div.u32", "div.s32", "rem.u32", "rem.s32"})

@@ -6,11 +6,11 @@ from ptx_lsp.isa.types import TYPES, Kind, Type, fits
 from ptx_lsp.model.calls.calls import Formal
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.arguments import argument
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Predefined, Register, Variable, element_type, vector_length
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -184,7 +184,7 @@ def _named(
             pass
 
 
-_WORDS: dict[type, str] = {
+_WORDS: dict[type[nodes.Statement], str] = {
     nodes.Version: ".version",
     nodes.Target: ".target",
     nodes.AddressSize: ".address_size",

@@ -6,9 +6,9 @@ from bisect import bisect_right
 
 from ptx_lsp.facts import fact
 from ptx_lsp.model.function import Function
-from ptx_lsp.model.scope import integer
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 
 class SourceLine(NamedTuple):

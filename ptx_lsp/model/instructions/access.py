@@ -13,11 +13,11 @@ from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.features import BINARY, LARGE_VARIABLE, OFFSET, VARIABLE
 from ptx_lsp.model.instructions.wakes import InstructionWake
 from ptx_lsp.model.instructions.woken_facts import flattened, sparse_instruction_fact
-from ptx_lsp.model.scope import integer
 from ptx_lsp.model.symbols import Variable
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING
 from ptx_lsp.syntax import nodes
+from ptx_lsp.syntax.literals import integer
 
 if TYPE_CHECKING:
     from typing import Final

@@ -14,10 +14,10 @@ from ptx_lsp.isa.types import TYPES, Kind
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.instructions.uses import unused
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.scope import integer, range_count
+from ptx_lsp.model.scope import range_count
 from ptx_lsp.model.symbols import Variable, element_type, vector_length
 from ptx_lsp.syntax import nodes
-from ptx_lsp.syntax.literals import constant
+from ptx_lsp.syntax.literals import constant, integer
 
 WARP_SIZE = 32
 _DYNAMIC_ALIGNMENT = 16

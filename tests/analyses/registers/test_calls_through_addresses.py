@@ -93,7 +93,7 @@ def test_the_functions_are_looked_at_once_for_all_kernels(monkeypatch: pytest.Mo
     text += "".join(kernel(DESCRIBED).replace("k(", f"k{number}(") for number in range(3))
     module, seen = Module.parse(text), list[int]()
 
-    def counted(*given: Any) -> int:
+    def counted(*given: Any) -> int:  # pyrefly: ignore[explicit-any]
         seen.append(most_registers(*given))
         return seen[-1]
 

@@ -153,9 +153,9 @@ def test_shared_registers(seed: int) -> None:
 
 def test_a_long_chain_of_copies() -> None:
     count = 300
-    uses = [(n + 1,) for n in range(count)] + [()]
-    defs = [(n,) for n in range(count + 1)]
-    own = [(n,) for n in range(count + 1)]
+    uses: list[tuple[int, ...]] = [*((n + 1,) for n in range(count)), ()]
+    defs: list[tuple[int, ...]] = [(n,) for n in range(count + 1)]
+    own: list[tuple[int, ...]] = [(n,) for n in range(count + 1)]
     found, gone = list(own), bytearray(count + 1)
     kinds = [InstructionKind.__new__(InstructionKind)] * (count + 1)
     group: Group = (Sharing.SAME_SIZE, list(range(count)), None, None)
@@ -187,13 +187,14 @@ _REFUSED: list[list[object]] = [
 @pytest.mark.parametrize("groups", _REFUSED)
 def test_what_cannot_be_read_is_refused(groups: list[object]) -> None:
     kinds = [InstructionKind.__new__(InstructionKind)]
-    words = [(0, 1)]
+    words: list[tuple[int, ...]] = [(0, 1)]
     given = cast("list[Group]", groups)
     with pytest.raises((ValueError, IndexError, TypeError, SystemError)):
         share_registers([()], [(0,)], kinds, [0], words, list(words), bytearray(1), _NONE, given, None)
 
 
 def test_lists_of_other_lengths_are_refused() -> None:
-    for only, words, count in (([], [()], 1), ([0], [], 1), ([0], [()], 2), ([0], [()], 0)):
+    words: list[tuple[int, ...]] = [()]
+    for only, own, count in ((list[int](), words, 1), ([0], words[1:], 1), ([0], words, 2), ([0], words, 0)):
         with pytest.raises((ValueError, IndexError)):
-            share_registers([()], [()], [], only, words, [()], bytearray(count), _NONE, [], None)
+            share_registers([()], [()], [], only, own, [()], bytearray(count), _NONE, [], None)

@@ -136,7 +136,8 @@ def test_output_of_parallel_builds(lint: Lint, tmp_path: Path, monkeypatch: pyte
                 data = path.read_bytes()
                 copy.write_bytes(data.replace(b'.file\t1 "', b'.file\t1 "' + f"{folder}/".encode()))
         lines.append([f"make[1]: Entering directory '{folder}'", *(folder / "log").read_text().splitlines()])
-    mixed = [line for pair in zip(*lines, strict=False) for line in pair] + lines[1][len(lines[0]) :]
+    short, long = lines
+    mixed = [line for pair in zip(short, long, strict=False) for line in pair] + long[len(short) :]
     Path("log").write_text("\n".join(mixed))
     report = json.loads(lint("blame", "log", "--format", "json").out)
     assert {Path(one["path"]).name for one in report["messages"]} == {"ops.cuh", "raw_string.cu"}

@@ -250,7 +250,8 @@ def test_command(lint: Lint, tree: Path) -> None:
 
 
 def test_the_same_bytes(lint: Lint, tree: Path) -> None:
-    for name, options in (("1", []), ("2", ["--jobs", "2"]), ("3", ["--format", "json=r.json", "--kernels"])):
+    two, more = ["--jobs", "2"], ["--format", "json=r.json", "--kernels"]
+    for name, options in (("1", list[str]()), ("2", two), ("3", more)):
         lint("--format", f"parquet={name}", *options, tree)
     lint("--format", "parquet", "-o", "4", tree)
     assert len({Path(name).read_bytes() for name in "1234"}) == 1
@@ -274,8 +275,11 @@ def test_a_terminal_is_refused(lint: Lint, tree: Path, monkeypatch: pytest.Monke
 
 
 def test_without_pyarrow(lint: Lint, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_nothing(name: str) -> None:
+        del name
+
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setattr("ptx_lsp.cli.binary_output.find_spec", lambda name: None)  # pyright: ignore
+    monkeypatch.setattr("ptx_lsp.cli.binary_output.find_spec", find_nothing)
     done = lint("--format", "parquet=t.parquet", tree)
     assert done.status == 2
     assert "requires the package pyarrow: pip install 'ptx-lsp[parquet]'" in done.err

@@ -36,15 +36,15 @@ class Screen:
 
     def __init__(self, words: list[str], columns: int) -> None:
         self._screen = pyte.Screen(columns, 40)
-        self._screen.write_process_input = lambda data: self.type(data)
+        self._screen.write_process_input = self.type  # pyrefly: ignore[method-assign]
         self._stream = pyte.ByteStream(self._screen)
         self._process, self._terminal = pty.fork()
         if not self._process:
             os.execve(words[0], words, {**os.environ, "TERM": "xterm"})
         self.resize(columns)
 
-    def type(self, keys: str) -> None:
-        os.write(self._terminal, keys.encode())
+    def type(self, data: str) -> None:
+        os.write(self._terminal, data.encode())
 
     def enter(self, keys: str) -> None:
         """Types at the next prompt: before it, the terminal itself shows what is typed."""

@@ -264,7 +264,7 @@ def test_boxes_larger_than_memory() -> None:
 ])
 def test_what_is_no_tensor_map(shape: Sequence[int], more: dict[str, object], message: str) -> None:
     with pytest.raises(ExecutionError, match=re.escape(message)) as caught:
-        tensor_map(np.zeros(shape, np.uint16), **more)  # pyright: ignore[reportArgumentType]
+        tensor_map(np.zeros(shape, np.uint16), **more)  # pyrefly: ignore[bad-argument-type]
     assert caught.value.kind == "launch"
 
 

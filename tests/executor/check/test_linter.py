@@ -25,7 +25,7 @@ from ptx_lsp.executor.arithmetic.program import Array, Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.registers import UninitializedRegisters
 from ptx_lsp.executor.instrumentation.usage import Usages
-from ptx_lsp.executor.launching.launch import Value
+from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.machine.control import Jump, Returned, Step, Unsupported
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.observer import Observer

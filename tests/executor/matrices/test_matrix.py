@@ -150,7 +150,7 @@ def test_doubles(shape: str, mode: str) -> None:
         "a": registers(a_bits, a_layout, 64), "b": registers(b_bits, b_layout, 64),
         "c": registers(c_bits, _sums, 64),
     }
-    types = dict.fromkeys("abcd", ".f64")
+    types: dict[str, str] = dict.fromkeys("abcd", ".f64")
     found = run_warp(
         f"mma.sync.aligned.{shape}.row.col{mode}.f64.f64.f64.f64 {{d}}, {{a}}, {{b}}, {{c}}",
         inputs, {"d": (".f64", m // 4)}, types,

@@ -25,8 +25,8 @@ def _functions(file: PtxFile) -> list[Statement]:
 
 def _changed(random: Random, statements: list[Statement], choices: tuple[str, ...]) -> Change | None:
     statement = any_of(random, statements)
-    token = statement and any_of(random, statement.tokens[1:-1])
-    return token and replaced(token, random.choice(choices).replace("T", token.text))
+    token = any_of(random, statement.tokens[1:-1]) if statement else None
+    return replaced(token, random.choice(choices).replace("T", token.text)) if token else None
 
 
 @MADE.kind("token of a call", times=3)
@@ -139,7 +139,7 @@ def prototype_token(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("prototype or table")
 def prototype(file: PtxFile, random: Random) -> Change | None:
     place = any_of(random, [s for s in file.of("instruction") if s.block >= 0])
-    return place and inserted(
+    return inserted(
         place.start,
         random.choice(
             (
@@ -174,7 +174,7 @@ def prototype(file: PtxFile, random: Random) -> Change | None:
             )
         )
         + "\n\t",
-    )
+    ) if place else None
 
 
 @MADE.kind("declaration unlike its definition", times=3)
@@ -206,7 +206,7 @@ def unlike_definition(file: PtxFile, random: Random) -> Change | None:
     )
     place = any_of(random, [*_functions(file), *[s for s in file.of("declaration") if s.block < 0]])
     end = "" if form.endswith("}") else ";"
-    return place and inserted(place.start, form + end + "\n")
+    return inserted(place.start, form + end + "\n") if place else None
 
 
 @MADE.kind("token of a function's head", times=3)
@@ -247,7 +247,7 @@ def head_token(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("alias")
 def alias(file: PtxFile, random: Random) -> Change | None:
     place = any_of(random, [s for s in file.of("head", "declaration") if s.block < 0])
-    return place and inserted(
+    return inserted(
         place.start,
         random.choice(
             (
@@ -266,14 +266,14 @@ def alias(file: PtxFile, random: Random) -> Change | None:
             )
         )
         + "\n",
-    )
+    ) if place else None
 
 
 @MADE.kind("return")
 def return_operands(file: PtxFile, random: Random) -> Change | None:
     ends = [s for s in file.of("instruction") if s.opcode[0].text in ("ret", "exit", "trap", "bra")]
     end = any_of(random, ends)
-    return end and Change(
+    return Change(
         end.opcode[0].start,
         end.end,
         random.choice(
@@ -307,4 +307,4 @@ def return_operands(file: PtxFile, random: Random) -> Change | None:
                 ".ret;",
             )
         ),
-    )
+    ) if end else None

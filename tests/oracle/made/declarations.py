@@ -52,37 +52,37 @@ def _dotted(file: PtxFile, words: tuple[str, ...] | frozenset[str]) -> list[Toke
 @MADE.kind("type dropped from a declaration")
 def dropped_type(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _TYPES))
-    return token and replaced(token, "")
+    return replaced(token, "") if token else None
 
 
 @MADE.kind("type of a declaration")
 def changed_type(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _TYPES))
-    return token and replaced(token, random.choice(_TYPES))
+    return replaced(token, random.choice(_TYPES)) if token else None
 
 
 @MADE.kind("two types")
 def two_types(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _TYPES))
-    return token and inserted(token.end, " " + random.choice(_TYPES))
+    return inserted(token.end, " " + random.choice(_TYPES)) if token else None
 
 
 @MADE.kind("state space dropped")
 def dropped_space(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _SPACES))
-    return token and replaced(token, "")
+    return replaced(token, "") if token else None
 
 
 @MADE.kind("state space of a declaration")
 def changed_space(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _SPACES))
-    return token and replaced(token, random.choice(_SPACES))
+    return replaced(token, random.choice(_SPACES)) if token else None
 
 
 @MADE.kind("two state spaces")
 def two_spaces(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _SPACES))
-    return token and inserted(token.end, " " + random.choice(_SPACES))
+    return inserted(token.end, " " + random.choice(_SPACES)) if token else None
 
 
 @MADE.kind("order of specifiers")
@@ -94,22 +94,23 @@ def specifiers_swapped(file: PtxFile, random: Random) -> Change | None:
         if first.kind == second.kind == "dotted"
     ]
     pair = any_of(random, pairs)
-    return pair and Change(pair[0].start, pair[1].end, f"{pair[1].text} {pair[0].text}")
+    return Change(pair[0].start, pair[1].end, f"{pair[1].text} {pair[0].text}") if pair else None
 
 
 @MADE.kind("place of .align")
 def moved_alignment(file: PtxFile, random: Random) -> Change | None:
     """`.align N` behind another word of its declaration, or added to one that had none."""
     statement = any_of(random, _declaring(file))
-    token = statement and any_of(random, [t for t in statement.tokens if t.kind in ("dotted", "word")])
-    return token and inserted(token.end, f" .align {random.choice('1248')} ")
+    words = [t for t in statement.tokens if t.kind in ("dotted", "word")] if statement else []
+    token = any_of(random, words)
+    return inserted(token.end, f" .align {random.choice('1248')} ") if token else None
 
 
 @MADE.kind("vector in a declaration")
 def vector(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _dotted(file, _TYPES))
     word = random.choice((".v2 ", ".v4 ", ".v3 ", ".v8 ", ".v1 ", ".v16 ", ".v "))
-    return token and inserted(token.start, word)
+    return inserted(token.start, word) if token else None
 
 
 @MADE.kind("linkage")
@@ -182,7 +183,7 @@ def initial_braces(file: PtxFile, random: Random) -> Change | None:
         if t.text in ("{", "}", ",", "=")
     ]
     token = any_of(random, marks)
-    return token and replaced(token, random.choice(("", "{", "}", ",", ",,", "=", "(", ";")))
+    return replaced(token, random.choice(("", "{", "}", ",", ",,", "=", "(", ";"))) if token else None
 
 
 @MADE.kind("dimensions of an array")
@@ -194,9 +195,9 @@ def dimensions(file: PtxFile, random: Random) -> Change | None:
         if t.kind == "word" and after.text in ("[", ";", ",", ")", "=")
     ]
     token = any_of(random, names)
-    return token and inserted(
+    return inserted(
         token.end, random.choice(("[]", "[2]", "[2][2]", "[][2]", "[2][]", "[", "]", "[[2]]"))
-    )
+    ) if token else None
 
 
 @MADE.kind("range of registers")
@@ -207,7 +208,7 @@ def register_range(file: PtxFile, random: Random) -> Change | None:
         if first.text == "<" and third.text == ">"
     ]
     pair = any_of(random, ranges)
-    return pair and Change(
+    return Change(
         pair[0].start,
         pair[1].end,
         random.choice(
@@ -230,14 +231,14 @@ def register_range(file: PtxFile, random: Random) -> Change | None:
                 "< 40 >",
             )
         ),
-    )
+    ) if pair else None
 
 
 @MADE.kind("attributes of a parameter")
 def pointer(file: PtxFile, random: Random) -> Change | None:
     types = [t for s in file.of("head") for t in s.tokens if t.text in _TYPES]
     token = any_of(random, types)
-    return token and inserted(
+    return inserted(
         token.end,
         " "
         + random.choice(
@@ -260,14 +261,14 @@ def pointer(file: PtxFile, random: Random) -> Change | None:
                 ".surfref",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("attribute of a variable")
 def attribute(file: PtxFile, random: Random) -> Change | None:
     spaces = [t for s in _declaring(file) for t in s.tokens if t.text in _SPACES]
     token = any_of(random, spaces)
-    return token and inserted(
+    return inserted(
         token.end,
         " .attribute"
         + random.choice(
@@ -286,4 +287,4 @@ def attribute(file: PtxFile, random: Random) -> Change | None:
                 '("managed")',
             )
         ),
-    )
+    ) if token else None

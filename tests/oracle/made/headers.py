@@ -50,7 +50,7 @@ def header_line(file: PtxFile, random: Random) -> Change | None:
             return inserted(first.start, text + "\n")
         case _:
             place = any_of(random, file.of("declaration", "instruction", "head"))
-            return place and inserted(place.start, text + "\n")
+            return inserted(place.start, text + "\n") if place else None
 
 
 @MADE.kind("argument of .version")
@@ -130,7 +130,7 @@ def target(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("argument of .address_size")
 def address_size(file: PtxFile, random: Random) -> Change | None:
     line = next((s for s in _header(file) if s.tokens[0].text == ".address_size"), None)
-    return line and Change(
+    return Change(
         line.tokens[1].start,
         line.tokens[-1].end,
         random.choice(
@@ -153,7 +153,7 @@ def address_size(file: PtxFile, random: Random) -> Change | None:
                 "32+32",
             )
         ),
-    )
+    ) if line else None
 
 
 @MADE.kind("performance directive")
@@ -201,7 +201,7 @@ def bound_argument(file: PtxFile, random: Random) -> Change | None:
         if before.text in _BOUNDS and after.kind == "number"
     ]
     token = any_of(random, values)
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -227,7 +227,7 @@ def bound_argument(file: PtxFile, random: Random) -> Change | None:
                 "16, 16",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("parameters of a kernel")
@@ -277,8 +277,8 @@ def kernel_parameter(file: PtxFile, random: Random) -> Change | None:
 def kernel_token(file: PtxFile, random: Random) -> Change | None:
     kernels = [s for s in file.of("head") if any(t.text == ".entry" for t in s.tokens)]
     head = any_of(random, kernels)
-    token = head and any_of(random, head.tokens)
-    return token and replaced(
+    token = any_of(random, head.tokens) if head else None
+    return replaced(
         token,
         random.choice(
             (
@@ -301,14 +301,14 @@ def kernel_token(file: PtxFile, random: Random) -> Change | None:
                 ".visible",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("head without a body")
 def without_body(file: PtxFile, random: Random) -> Change | None:
     """A head ended by a semicolon, of a function that is defined elsewhere or nowhere."""
     place = any_of(random, [s for s in file.of("head", "declaration") if s.block < 0])
-    return place and inserted(
+    return inserted(
         place.start,
         random.choice(
             (
@@ -334,4 +334,4 @@ def without_body(file: PtxFile, random: Random) -> Change | None:
             )
         )
         + "\n",
-    )
+    ) if place else None

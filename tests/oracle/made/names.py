@@ -26,7 +26,7 @@ def _declared(file: PtxFile) -> list[Token]:
 @MADE.kind("reserved name")
 def reserved_name(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _declared(file))
-    return token and replaced(token, random.choice(_RESERVED))
+    return replaced(token, random.choice(_RESERVED)) if token else None
 
 
 @MADE.kind("reserved name everywhere")
@@ -43,11 +43,10 @@ def keyword_name(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("duplicate declaration")
 def duplicate_declaration(file: PtxFile, random: Random) -> Change | None:
     declared = any_of(random, file.of("declaration"))
-    place = declared and any_of(
-        random,
-        [s for s in file.of("declaration", "instruction") if s.block == declared.block],
-    )
-    return place and declared and inserted(place.end, "\n\t" + source_of(file, declared))
+    if declared is None:
+        return None
+    place = any_of(random, [s for s in file.of("declaration", "instruction") if s.block == declared.block])
+    return inserted(place.end, "\n\t" + source_of(file, declared)) if place else None
 
 
 @MADE.kind("declared as something else")
@@ -121,9 +120,9 @@ def beyond_range(file: PtxFile, random: Random) -> Change | None:
 def component(file: PtxFile, random: Random) -> Change | None:
     uses = [t for s in file.of("instruction") for o in s.operands for t in o if t.kind == "word"]
     token = any_of(random, uses)
-    return token and inserted(
+    return inserted(
         token.end, random.choice((".x", ".y", ".r", ".w", ".q", ".h0", ".b1", "[0]", "+1"))
-    )
+    ) if token else None
 
 
 @MADE.kind("special register misspelt")
@@ -131,7 +130,7 @@ def special_register(file: PtxFile, random: Random) -> Change | None:
     token = any_of(
         random, [t for s in file.of("instruction") for o in s.operands for t in o if t.text[0] == "%"]
     )
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -154,7 +153,7 @@ def special_register(file: PtxFile, random: Random) -> Change | None:
                 "%globaltimer",
             )
         ),
-    )
+    ) if token else None
 
 
 def _renamed(file: PtxFile, random: Random, name: str) -> Change | None:

@@ -16,7 +16,7 @@ def _numbers(file: PtxFile) -> list[Token]:
 
 def _replaced_by(file: PtxFile, random: Random, choices: tuple[str, ...]) -> Change | None:
     token = any_of(random, _numbers(file))
-    return token and replaced(token, random.choice(choices).replace("N", token.text))
+    return replaced(token, random.choice(choices).replace("N", token.text)) if token else None
 
 
 @MADE.kind("digits of another base")
@@ -153,7 +153,7 @@ def expression(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("dropped number")
 def dropped_number(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _numbers(file))
-    return token and replaced(token, "")
+    return replaced(token, "") if token else None
 
 
 @MADE.kind("word for a number")
@@ -170,7 +170,7 @@ def array_size(file: PtxFile, random: Random) -> Change | None:
         if before.text == "[" and token.kind == "number"
     ]
     token = any_of(random, sizes)
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -190,7 +190,7 @@ def array_size(file: PtxFile, random: Random) -> Change | None:
                 "7U",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("alignment")
@@ -201,7 +201,7 @@ def alignment(file: PtxFile, random: Random) -> Change | None:
         if before.text == ".align" and after.kind == "number"
     ]
     token = any_of(random, values)
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -222,4 +222,4 @@ def alignment(file: PtxFile, random: Random) -> Change | None:
                 "n",
             )
         ),
-    )
+    ) if token else None

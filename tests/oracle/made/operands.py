@@ -67,7 +67,7 @@ def address(file: PtxFile, random: Random) -> Change | None:
 def vector_elements(file: PtxFile, random: Random) -> Change | None:
     operand = any_of(random, [o for o in _with(file, "{") if o[0].text == "{"])
     token = any_of(random, operand) if operand else None
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -90,13 +90,13 @@ def vector_elements(file: PtxFile, random: Random) -> Change | None:
                 "%tid",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("sign or negation of an operand")
 def negated(file: PtxFile, random: Random) -> Change | None:
     statement = any_of(random, _instructions(file))
-    operand = statement and any_of(random, statement.operands)
+    operand = any_of(random, statement.operands) if statement else None
     return (
         inserted(operand[0].start, random.choice(("!", "-", "+", "~", "- ", "! ", "!!", "--", "&", "*", "@")))
         if operand
@@ -107,7 +107,7 @@ def negated(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("pair of operands")
 def pair(file: PtxFile, random: Random) -> Change | None:
     statement = any_of(random, _instructions(file))
-    operand = statement and any_of(random, statement.operands)
+    operand = any_of(random, statement.operands) if statement else None
     return (
         inserted(
             operand[-1].end,
@@ -121,7 +121,7 @@ def pair(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("added operand")
 def added_operand(file: PtxFile, random: Random) -> Change | None:
     statement = any_of(random, file.of("instruction"))
-    operand = statement and any_of(random, statement.operands)
+    operand = any_of(random, statement.operands) if statement else None
     text = random.choice(("%r1", "%p1", "1", "_", "%rd1", "[%rd1]", "{%r1, %r2}", "!%p1", "0xffffffff", ""))
     if statement is None:
         return None
@@ -142,4 +142,4 @@ def modifier(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("lost modifier")
 def lost_modifier(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for s in file.of("instruction") for t in s.opcode[1:]])
-    return token and replaced(token, "")
+    return replaced(token, "") if token else None

@@ -19,7 +19,7 @@ def _lines(file: PtxFile, word: str) -> list[Statement]:
 @MADE.kind("value in a section", times=6)
 def section_value(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for s in _sections(file) for t in s.tokens if t.kind == "number"])
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -53,14 +53,14 @@ def section_value(file: PtxFile, random: Random) -> Change | None:
                 "1U",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("word of a section", times=6)
 def section_word(file: PtxFile, random: Random) -> Change | None:
     words = [t for s in _sections(file) for t in s.tokens if t.kind in ("dotted", "word")]
     token = any_of(random, words)
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -88,20 +88,21 @@ def section_word(file: PtxFile, random: Random) -> Change | None:
                 ".B8",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("marks of a section", times=6)
 def section_mark(file: PtxFile, random: Random) -> Change | None:
     marks = [t for s in _sections(file) for t in s.tokens if t.kind == "mark"]
     token = any_of(random, marks)
-    return token and replaced(token, random.choice(("", ";", ",", ",,", "{", "}", "(", ":", "=", ".")))
+    other = random.choice(("", ";", ",", ",,", "{", "}", "(", ":", "=", "."))
+    return replaced(token, other) if token else None
 
 
 @MADE.kind("statement in a section", times=6)
 def section_statement(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for s in _sections(file) for t in s.tokens[2:] if t.kind == "dotted"])
-    return token and inserted(
+    return inserted(
         token.start,
         random.choice(
             (
@@ -126,13 +127,13 @@ def section_statement(file: PtxFile, random: Random) -> Change | None:
             )
         )
         + "\n",
-    )
+    ) if token else None
 
 
 @MADE.kind("argument of .loc", times=6)
 def loc_argument(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for s in _lines(file, ".loc") for t in s.tokens[1:]])
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -157,13 +158,13 @@ def loc_argument(file: PtxFile, random: Random) -> Change | None:
                 "1 1",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("argument of .file", times=6)
 def file_argument(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for s in _lines(file, ".file") for t in s.tokens[1:]])
-    return token and replaced(
+    return replaced(
         token,
         random.choice(
             (
@@ -186,13 +187,13 @@ def file_argument(file: PtxFile, random: Random) -> Change | None:
                 "1 1",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("added .loc or .file")
 def added_line(file: PtxFile, random: Random) -> Change | None:
     place = any_of(random, file.of("instruction", "label", "declaration", "line"))
-    return place and inserted(
+    return inserted(
         place.start,
         random.choice(
             (
@@ -216,13 +217,13 @@ def added_line(file: PtxFile, random: Random) -> Change | None:
             )
         )
         + "\n\t",
-    )
+    ) if place else None
 
 
 @MADE.kind("pragma")
 def pragma(file: PtxFile, random: Random) -> Change | None:
     place = any_of(random, file.of("instruction", "label", "declaration", "open"))
-    return place and inserted(
+    return inserted(
         place.start,
         ".pragma "
         + random.choice(
@@ -248,7 +249,7 @@ def pragma(file: PtxFile, random: Random) -> Change | None:
             )
         )
         + "\n\t",
-    )
+    ) if place else None
 
 
 def _strings(file: PtxFile) -> list[Token]:

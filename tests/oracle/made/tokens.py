@@ -16,20 +16,20 @@ def _behind_header(file: PtxFile) -> list[Token]:
 def stray_character(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
     mark = random.choice("#\\?@`$%&|^~!'\"<>=*+-/:;,.()[]{}_\x00\x1a\x0c\x0b\x7fü€\u00a0\ufeff")
-    at = token and random.choice((token.start, token.end, (token.start + token.end) // 2))
+    at = random.choice((token.start, token.end, (token.start + token.end) // 2)) if token else None
     return inserted(at, mark) if at is not None else None
 
 
 @MADE.kind("dropped token")
 def dropped_token(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
-    return token and replaced(token, "")
+    return replaced(token, "") if token else None
 
 
 @MADE.kind("doubled token")
 def doubled_token(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
-    return token and inserted(token.end, random.choice((" ", "")) + token.text)
+    return inserted(token.end, random.choice((" ", "")) + token.text) if token else None
 
 
 @MADE.kind("swapped tokens")
@@ -49,7 +49,7 @@ def joined_words(file: PtxFile, random: Random) -> Change | None:
         if a.end < b.start and "\n" not in file.text[a.end : b.start]
     ]
     pair = any_of(random, pairs)
-    return pair and Change(pair[0].end, pair[1].start, "")
+    return Change(pair[0].end, pair[1].start, "") if pair else None
 
 
 @MADE.kind("space or comment within a token")
@@ -64,7 +64,7 @@ def split_token(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("space or comment between tokens")
 def between_tokens(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
-    return token and inserted(
+    return inserted(
         random.choice((token.start, token.end)),
         random.choice(
             (
@@ -84,13 +84,13 @@ def between_tokens(file: PtxFile, random: Random) -> Change | None:
                 "\\\n",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("comment")
 def comment(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
-    return token and inserted(
+    return inserted(
         random.choice((token.start, token.end)),
         random.choice(
             (
@@ -108,27 +108,27 @@ def comment(file: PtxFile, random: Random) -> Change | None:
                 "///**/",
             )
         ),
-    )
+    ) if token else None
 
 
 @MADE.kind("other bracket")
 def other_bracket(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for t in file.tokens if t.text in ("(", ")", "[", "]", "{", "}", "<", ">")])
-    return token and replaced(token, random.choice("()[]{}<>"))
+    return replaced(token, random.choice("()[]{}<>")) if token else None
 
 
 @MADE.kind("added bracket")
 def added_bracket(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
-    return token and inserted(random.choice((token.start, token.end)), random.choice("()[]{}<>"))
+    return inserted(random.choice((token.start, token.end)), random.choice("()[]{}<>")) if token else None
 
 
 @MADE.kind("other punctuation")
 def other_punctuation(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, [t for t in file.tokens if t.kind == "mark"])
-    return token and replaced(
+    return replaced(
         token, random.choice((",", ";", ":", ".", "=", "|", "+", "-", "!", "@", ",,", ";;", "::", "\n"))
-    )
+    ) if token else None
 
 
 @MADE.kind("token of elsewhere")
@@ -158,9 +158,9 @@ def lost_line(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("file cut off")
 def cut_off(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _behind_header(file))
-    return token and Change(
+    return Change(
         random.choice((token.start, token.end, (token.start + token.end) // 2)), len(file.text), ""
-    )
+    ) if token else None
 
 
 @MADE.kind("guard")
@@ -197,7 +197,7 @@ def guard(file: PtxFile, random: Random) -> Change | None:
 @MADE.kind("merge conflict")
 def merge_conflict(file: PtxFile, random: Random) -> Change | None:
     place = any_of(random, file.statements)
-    return place and inserted(
+    return inserted(
         place.start,
         random.choice(
             (
@@ -212,4 +212,4 @@ def merge_conflict(file: PtxFile, random: Random) -> Change | None:
                 "<paste>",
             )
         ),
-    )
+    ) if place else None

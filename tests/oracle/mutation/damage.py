@@ -29,13 +29,13 @@ damage = COMPILED.kind
 @damage("misspelt register")
 def misspelt_register(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _registers(file))
-    return token and replaced(token, misspelt(token.text, random))
+    return replaced(token, misspelt(token.text, random)) if token else None
 
 
 @damage("undeclared label")
 def undeclared_label(file: PtxFile, random: Random) -> Change | None:
     token = any_of(random, _branch_targets(file))
-    return token and replaced(token, misspelt(token.text, random))
+    return replaced(token, misspelt(token.text, random)) if token else None
 
 
 @damage("wrong scope")
@@ -70,9 +70,9 @@ def _label_of_another(file: PtxFile, random: Random) -> Change | None:
 def _shut_in(file: PtxFile, random: Random) -> Change | None:
     """A declaration in a block of its own."""
     declared = any_of(random, [s for s in file.of("declaration") if s.block >= 0])
-    return declared and Change(
+    return Change(
         declared.start, declared.end, "{ " + file.text[declared.start : declared.end] + " }"
-    )
+    ) if declared else None
 
 
 def _after_block(file: PtxFile, random: Random) -> Change | None:
@@ -82,7 +82,7 @@ def _after_block(file: PtxFile, random: Random) -> Change | None:
         return None
     inside = [s for s in file.of("instruction") if s.block == closing.block]
     instruction = any_of(random, inside)
-    return instruction and inserted(closing.end, "\n\t" + source_of(file, instruction))
+    return inserted(closing.end, "\n\t" + source_of(file, instruction)) if instruction else None
 
 
 def _too_late(file: PtxFile, random: Random) -> Change | None:
@@ -104,14 +104,14 @@ def duplicate_label(file: PtxFile, random: Random) -> Change | None:
     if label is None:
         return None
     place = any_of(random, [s for s in file.of("instruction") if s.function == label.function])
-    return place and inserted(place.start, f"{label.tokens[0].text}:\n\t")
+    return inserted(place.start, f"{label.tokens[0].text}:\n\t") if place else None
 
 
 @damage("removed .reg")
 def removed_reg(file: PtxFile, random: Random) -> Change | None:
     declared = [s for s in file.of("declaration") if s.tokens[0].text == ".reg"]
     found = any_of(random, declared)
-    return found and Change(found.start, found.end, "")
+    return Change(found.start, found.end, "") if found else None
 
 
 @damage("removed variable or parameter")
@@ -122,7 +122,7 @@ def removed_variable(file: PtxFile, random: Random) -> Change | None:
             if s.tokens[0].text in LINKAGE | {".global", ".shared", ".const", ".local", ".param"}
         ]
         found = any_of(random, declared)
-        return found and Change(found.start, found.end, "")
+        return Change(found.start, found.end, "") if found else None
     head = any_of(random, file.of("head"))
     if head is None:
         return None
@@ -161,7 +161,7 @@ def missing_bracket(file: PtxFile, random: Random) -> Change | None:
 @damage("extra brace")
 def extra_brace(file: PtxFile, random: Random) -> Change | None:
     place = any_of(random, file.of("instruction", "label", "close"))
-    return place and inserted(place.end, "\n}")
+    return inserted(place.end, "\n}") if place else None
 
 
 @damage("missing brace")
@@ -173,7 +173,7 @@ def missing_brace(file: PtxFile, random: Random) -> Change | None:
 def unclosed_string(file: PtxFile, random: Random) -> Change | None:
     strings = [token for token in file.tokens if token.kind == "string"]
     token = any_of(random, strings)
-    return token and replaced(token, token.text[:-1])
+    return replaced(token, token.text[:-1]) if token else None
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def misspelt_directive(file: PtxFile, random: Random) -> Change | None:
         if token.kind == "dotted"
     ]
     token = any_of(random, found)
-    return token and replaced(token, "." + misspelt(token.text[1:], random))
+    return replaced(token, "." + misspelt(token.text[1:], random)) if token else None
 
 
 @damage("directive at the wrong place")
@@ -223,7 +223,7 @@ def misplaced_directive(file: PtxFile, random: Random) -> Change | None:
             ".branchtargets added;", "added: .callprototype _ ();",
         ))
     place = any_of(random, places)
-    return place and inserted(place.start, line + "\n\t")
+    return inserted(place.start, line + "\n\t") if place else None
 
 
 # -- what the instruction table tells -----------------------------------------------------------
@@ -245,7 +245,7 @@ def dropped_operand(file: PtxFile, random: Random) -> Change | None:
 def wrong_type(file: PtxFile, random: Random) -> Change | None:
     suffixes = [t for s in file.of("instruction") for t in s.opcode if t.text in _TYPES]
     token = any_of(random, suffixes)
-    return token and replaced(token, random.choice(_TYPES))
+    return replaced(token, random.choice(_TYPES)) if token else None
 
 
 @damage("swapped modifiers", least=0.98)
@@ -352,4 +352,4 @@ def _without(
 ) -> Change | None:
     found = [t for s in statements for t in s.tokens if t.kind == "mark" and t.text in marks]
     token = any_of(random, found)
-    return token and replaced(token, by)
+    return replaced(token, by) if token else None

@@ -65,7 +65,7 @@ def figures(text: str, arch: str, tools: Tools, timeout_s: float = 60) -> dict[s
         try:
             code = disassembled(Path(folder, "cubin"), tools.nvdisasm, timeout_s)
         except (OSError, subprocess.SubprocessError):
-            code = {}
+            code = dict[str, MachineCode]()
     known = digests(text)
     return {
         name: _kernel(resources, known[name], code.get(name))

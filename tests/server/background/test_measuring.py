@@ -79,7 +79,9 @@ class Tool:
 
     def client(self, **options: Json) -> Connection:
         """A client whose server uses this ptxas."""
-        given: Json = {"ptxas": "auto", "ptxasPath": str(self.path), "notifications": ["ptx/measured"]}
+        given: dict[str, Json] = {
+            "ptxas": "auto", "ptxasPath": str(self.path), "notifications": ["ptx/measured"],
+        }
         return Connection(CAPABILITIES, options={**given, **options})
 
 
@@ -204,8 +206,7 @@ def test_clients_that_pull_are_asked_to_pull_again(tool: Tool) -> None:
     can: Json = {
         "workspace": {"diagnostics": {"refreshSupport": True}}, "textDocument": {"diagnostic": {}},
     }
-    given: Json = {"ptxasPath": str(tool.path)}
-    with Connection(can, options={"ptxas": "auto", **given}) as client:
+    with Connection(can, options={"ptxas": "auto", "ptxasPath": str(tool.path)}) as client:
         client.open(URI, TEXT + "// odd\n")
         client.wait_until(lambda: any("diagnostic/refresh" in str(one.get("method")) for one in client.asked))
         found = client.request("textDocument/diagnostic", of_file(URI))

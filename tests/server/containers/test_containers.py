@@ -160,7 +160,7 @@ def test_a_member_cannot_be_edited(client: Connection, container: Path) -> None:
         edits = client.request("textDocument/formatting", of_file(one, options=options))
         at_name = of_file(one, position=position(WRONG, "%r1"))
         offered[one] = [actions, edits, client.request("textDocument/prepareRename", at_name)]
-    assert all(isinstance(one, list | dict) and one for one in _list(offered[file]))
+    assert all(isinstance(one, (list, dict)) and one for one in _list(offered[file]))
     assert offered[uri] == [[], None, None]
     with pytest.raises(ResponseError, match="read-only"):
         client.request("textDocument/rename", of_file(uri, position=position(WRONG, "%r1"), newName="%x"))

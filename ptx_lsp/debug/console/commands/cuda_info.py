@@ -9,7 +9,8 @@ from ptx_lsp.debug.console.console import Console
 from ptx_lsp.debug.console.coordinates import NAMES, coordinates, matches, thread_at
 from ptx_lsp.debug.console.source import arguments, index_text, kernel_of, spot_of
 from ptx_lsp.debug.console.tables import spans, table
-from ptx_lsp.debug.groups import Group, Lane, row_of
+from ptx_lsp.debug.groups import Group, row_of
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.problems import finding_of
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE, index
 

@@ -9,7 +9,8 @@ from ptx_lsp.debug.console.report import coordinates as coordinates_text
 from ptx_lsp.debug.console.report import show_divergence, switched
 from ptx_lsp.debug.console.source import kernel_of, numbered, spot_of
 from ptx_lsp.debug.console.tables import table
-from ptx_lsp.debug.groups import Group, Lane
+from ptx_lsp.debug.groups import Group
+from ptx_lsp.debug.lanes import Lane
 from ptx_lsp.debug.request_error import RequestError
 
 
