@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STAMP := $(VENV)/.set-up
+SETUP := setup
 INSTALL := PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable
 MODULES := vscode-extension/node_modules/.package-lock.json
 C_SOURCES := tree-sitter-ptx/src/parser.c tree-sitter-ptx/src/scanner.c \
@@ -45,13 +46,13 @@ test-fast: setup ## run what concerns the changed files, in less than a minute
 	$(BIN)/ruff check --quiet .
 	$(BIN)/python -m tests.fast
 
-lint: setup ## check the code style
+lint: $(SETUP) ## check the code style
 	$(BIN)/ruff check .
 
-types: setup ## check types
+types: $(SETUP) ## check types
 	$(BIN)/pyrefly check
 
-unit: setup ## run all tests in Python
+unit: $(SETUP) ## run all tests in Python
 	$(BIN)/python -m pytest -n 2 --dist worksteal -p tests.progress --junitxml build/tests.xml
 
 test-long: setup ## run all tests in Python, with the many examples of random tests
@@ -63,7 +64,7 @@ test-random: setup ## run all tests in Python in a random order (SEED=N repeats 
 editors: ## install Emacs, Vim and tmux for their tests (Debian and Ubuntu, as root)
 	@sh tests/server/editors/install.sh
 
-test-vscode: setup ## build the VS Code extension and test it in real VS Code (needs npm)
+test-vscode: $(SETUP) ## build the VS Code extension and test it in real VS Code (needs npm)
 	@command -v npm > /dev/null || { echo "npm is missing: the VS Code extension cannot be tested" >&2; exit 1; }
 	@$(MAKE) --no-print-directory $(MODULES)
 	cd vscode-extension && npm test

@@ -4,7 +4,8 @@
 
 1. The parts are targets of the Makefile. Each runs, even if another one has failed, and announces itself.
    The types and then the VS Code extension are checked beside the Python tests: each part alone leaves some
-   of two cores idle. What they print comes after what the Python tests print.
+   of two cores idle. What they print comes after what the Python tests print. The project is set up before
+   all parts, not again between them: that would build under the tests what has changed meanwhile.
 2. With `CI` set, `make editors` comes first. If it fails, the tests of these editors are left out.
 3. Without npm, the VS Code extension is left out, except with `CI` set.
 4. The end names the result and the duration of each part and of all, and what was left out, with the reasons.
@@ -83,7 +84,7 @@ def _run(part: str, *, captured: bool = False) -> tuple[Result, str]:
 
 def _make(target: str, *, captured: bool = False) -> tuple[int, str]:
     """The exit status and, if it is `captured`, what it prints. Raises KeyboardInterrupt after Ctrl-C."""
-    command = ["make", "--no-print-directory", target]
+    command = ["make", "--no-print-directory", target, *(["SETUP="] if target in PARTS.values() else [])]
     stream = subprocess.PIPE if captured else None
     done = subprocess.run(
         command, check=False, stdout=stream, stderr=subprocess.STDOUT if captured else None,

@@ -59,6 +59,12 @@ def _make_test(
     return done.returncode, sorted("".join(file.read_text() for file in ran).split()), done.stdout
 
 
+def test_what_changes_meanwhile_is_not_installed_under_the_tests(project: Path) -> None:
+    _write_program(project / "bin" / "ruff", "touch -d '1 hour' pyproject.toml")
+    status, ran, _ = _make_test(project, ci="")
+    assert (status, ran) == (0, sorted(PARTS))
+
+
 @pytest.mark.parametrize("failing", [None, *PARTS])
 def test_every_part_runs(failing: str | None, project: Path) -> None:
     if failing:
