@@ -106,10 +106,11 @@ class Wait(Mbarrier):
         """The positions; observers are not told that threads look there."""
         current = CurrentStep.of(row.wave)
         step, current.step = current.step, None
-        with naming_threads(row):
-            at = self.places(row)
-        current.step = step
-        return at
+        try:
+            with naming_threads(row):
+                return self.places(row)
+        finally:
+            current.step = step
 
     def looked_at(self, wave: Wave) -> str:
         """The mbarrier that threads last polled without success."""
