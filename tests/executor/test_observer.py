@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from ptx_lsp.executor import launch
 from ptx_lsp.executor.arithmetic.program import Bools
@@ -77,6 +78,41 @@ def test_several_observers() -> None:
     assert recorders[0].accesses == recorders[1].accesses
     assert recorders[0].done == recorders[1].done
     assert recorders[0].meetings == recorders[1].meetings == [(12, 1)]
+
+
+class Stores(Recorder):
+    def concerns(self, step: Step) -> bool:
+        return step.text.startswith("st.")
+
+
+def test_only_the_steps_that_concern_it() -> None:
+    """Of several observers, each is told of these. It learns of all accesses and meetings."""
+    stores, everything = Stores(), Recorder()
+    launch(TEXT, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)], observers=[stores, everything])
+    assert stores.steps == [(11, 1)]
+    assert stores.done == [11]
+    assert stores.accesses == everything.accesses
+    assert stores.meetings == everything.meetings
+    assert len(everything.steps) == 9
+
+
+@pytest.mark.parametrize("wait", ["test_wait", "try_wait"])
+def test_a_wait_at_an_mbarrier_is_one_access(wait: str) -> None:
+    text = f"""
+.version 8.0
+.target sm_90
+.shared .u64 bar;
+.entry k() {{
+.reg .u64 %state; .reg .pred %p;
+mbarrier.init.shared.b64 [bar], 1;
+mbarrier.arrive.shared.b64 %state, [bar];
+mbarrier.{wait}.shared.b64 %p, [bar], %state;
+ret;
+}}
+"""
+    recorder = Recorder()
+    launch(text, entry="k", grid=1, block=1, observers=[recorder])
+    assert [access[:3] for access in recorder.accesses if access[0] == 9] == [(9, "read", ".shared")]
 
 
 def test_apart_in_generic_addresses() -> None:

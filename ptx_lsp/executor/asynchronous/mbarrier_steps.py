@@ -82,8 +82,8 @@ class Wait(Mbarrier):
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
         row, found = threads(wave, mask), pending(wave)
+        at = self._quiet_places(row)  # `super().run` tells observers, after what the threads wait for
         with naming_threads(row):
-            at = self.places(row)
             if found.is_impatient or wave.gives_up():
                 found.is_impatient = False
                 at = at[self._is_complete(row, at)]
@@ -102,6 +102,16 @@ class Wait(Mbarrier):
         assert done is not None
         return np.asarray(done, np.bool_)
 
+    def _quiet_places(self, row: Threads) -> Indices:
+        """The positions; observers are not told that threads look there."""
+        current = CurrentStep.of(row.wave)
+        step, current.step = current.step, None
+        try:
+            with naming_threads(row):
+                return self.places(row)
+        finally:
+            current.step = step
+
     def looked_at(self, wave: Wave) -> str:
         """The mbarrier that threads last polled without success."""
         barriers = pending(wave).barriers
@@ -114,10 +124,7 @@ class TryWait(Wait):
     def incomplete(self, wave: Wave, mask: Bools | None) -> Bools | None:
         """The lanes whose phase is not complete; None if there are none."""
         row = threads(wave, mask)
-        current = CurrentStep.of(wave)
-        step, current.step = current.step, None  # they only look: observers are told when they go on
-        at = self.places(row)
-        current.step = step
+        at = self._quiet_places(row)  # they only look: observers are told when they go on
         with naming_threads(row):
             pending(wave).wait_barriers(np.unique(at))
             done = self._is_complete(row, at)

@@ -64,11 +64,12 @@ class VariableBounds(Observer):
             *(Placed(".global", one.name, one.base, one.data.size) for one in memory.buffers),
         ]
 
+    def concerns(self, step: Step) -> bool:
+        return bool(self._findings.usages.of(step).writes)
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         """Computes the origin of the result from the operands before they change."""
         usage = self._findings.usages.of(step)
-        if not usage.writes:
-            return
         origin = _UNKNOWN
         if keeps_origin(usage):
             origin = self._computed(wave, step, usage)
@@ -76,8 +77,6 @@ class VariableBounds(Observer):
 
     def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
         usage = self._findings.usages.of(step)
-        if not usage.writes:
-            return
         origins = self._origins.setdefault(wave, {})
         for number, origin in self._coming:
             if usage.opcode == "ld" and ".param" in usage.modifiers:

@@ -26,10 +26,12 @@ class Callees(Observer):
         self._findings = findings
         self._undescribed: dict[Enter, dict[int, str]] = {}
 
+    def concerns(self, step: Step) -> bool:
+        return isinstance(step.action, Enter) and step.action.pointer is not None
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         action = step.action
-        if not isinstance(action, Enter) or action.pointer is None:
-            return
+        assert isinstance(action, Enter) and action.pointer is not None
         if action not in self._undescribed:
             self._undescribed[action] = _undescribed(step, action)
         wrong = self._undescribed[action]

@@ -30,9 +30,11 @@ class EarlyArrivals(Observer):
         self._arrived: WeakKeyDictionary[Wave, Bools] = WeakKeyDictionary()
         """Threads that have arrived and not waited since."""
 
+    def concerns(self, step: Step) -> bool:
+        return isinstance(step.action, ClusterBarrier)
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        if not isinstance(step.action, ClusterBarrier):
-            return
+        assert isinstance(step.action, ClusterBarrier)
         unwaited = self._arrived.get(wave, np.zeros(wave.shape, np.bool_))
         here = wave.full_mask(active)
         if step.action.kind != ".arrive":

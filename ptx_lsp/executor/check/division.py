@@ -18,10 +18,12 @@ class DivisionByZero(Observer):
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
 
+    def concerns(self, step: Step) -> bool:
+        return divisor(self._findings.usages.of(step)) is not None
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         found = divisor(self._findings.usages.of(step))
-        if found is None:
-            return
+        assert found is not None
         register, width = found
         value = wave.registers[register.number]
         width = min(8 * value.dtype.itemsize, width)

@@ -49,9 +49,12 @@ class BarrierMismatch(Observer):
         self._findings = findings
         self._phases: WeakKeyDictionary[Wave, dict[int, _Phase]] = WeakKeyDictionary()
 
+    def concerns(self, step: Step) -> bool:
+        return isinstance(step.action, Barrier)
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        if not isinstance(barrier := step.action, Barrier):
-            return
+        barrier = step.action
+        assert isinstance(barrier, Barrier)
         here = wave.full_mask(active)
         numbers, counts = barrier.numbers(wave), barrier.counts(wave)
         phases = self._phases.setdefault(wave, {})

@@ -20,7 +20,9 @@ class Returns(Observer):
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
 
+    def concerns(self, step: Step) -> bool:
+        return isinstance(step.action, Returned)
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        if isinstance(step.action, Returned):
-            message = "the called function returns but is `.noreturn`; it must `exit` or `trap`"
-            self._findings.add("noreturn", message, wave, step, np.flatnonzero(wave.full_mask(active)))
+        message = "the called function returns but is `.noreturn`; it must `exit` or `trap`"
+        self._findings.add("noreturn", message, wave, step, np.flatnonzero(wave.full_mask(active)))

@@ -34,6 +34,9 @@ class Rounds(Observer):
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         self.paths = Paths(blocks)
 
+    def concerns(self, step: Step) -> bool:
+        return id(step) in self.paths.decisions or id(step) in self.paths.repeated
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         block = self.paths.decisions.get(id(step))
         if block is not None:

@@ -61,9 +61,10 @@ class Usages:
     known: dict[int, tuple[Step, Usage]] = field(default_factory=dict[int, tuple[Step, Usage]])
 
     def of(self, step: Step) -> Usage:
-        if id(step) not in self.known:
-            self.known[id(step)] = step, usage(step)  # the step is kept, and with it its identity
-        return self.known[id(step)][1]
+        known = self.known.get(id(step))
+        if known is None:
+            known = self.known[id(step)] = step, usage(step)  # the step is kept, and with it its identity
+        return known[1]
 
 
 def usage(step: Step) -> Usage:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,10 @@ class Observer:
     def launched(self, shape: LaunchConfig, image: ModuleMemory, memory: Memory) -> None:
         """Called when a launch begins."""
 
+    def concerns(self, step: Step) -> bool:
+        """Whether `before` and `after` are to be called for a step. Asked once, after `decoded`."""
+        return True
+
     def turn(self) -> None:
         """Called between two turns of groups: no instruction is under way."""
 
@@ -120,14 +124,16 @@ class Observer:
 
 
 class Observers(Observer):
-    """Several observers, called in order."""
+    """Several observers, called in order, each for the events for which it has a method of its own."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = tuple(observers)
+        self._methods = _Methods(self._observers)
 
     def exchange(self, observers: Sequence[Observer]) -> None:
         """Others take their places."""
         self._observers = tuple(observers)
+        self._methods = _Methods(self._observers)
 
     def decoded(self, blocks: tuple[Block, ...]) -> None:
         for one in self._observers:
@@ -138,28 +144,28 @@ class Observers(Observer):
             one.launched(shape, image, memory)
 
     def turn(self) -> None:
-        for one in self._observers:
-            one.turn()
+        for turn in self._methods.turn:
+            turn()
 
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        for one in self._observers:
-            one.before(wave, step, arrived, active)
+        for before in self._methods.of(step).before:
+            before(wave, step, arrived, active)
 
     def held(self, wave: Wave, step: Step, lanes: Bools) -> None:
         for one in self._observers:
             one.held(wave, step, lanes)
 
     def accessed(self, wave: Wave, step: Step, access: MemoryEvent) -> None:
-        for one in self._observers:
-            one.accessed(wave, step, access)
+        for accessed in self._methods.accessed:
+            accessed(wave, step, access)
 
     def used_tensor_memory(self, wave: Wave, step: Step, uses: Sequence[TensorUse]) -> None:
         for one in self._observers:
             one.used_tensor_memory(wave, step, uses)
 
     def after(self, wave: Wave, step: Step, active: Bools | None) -> None:
-        for one in self._observers:
-            one.after(wave, step, active)
+        for after in self._methods.of(step).after:
+            after(wave, step, active)
 
     def began(self, wave: Wave, operation: object) -> None:
         for one in self._observers:
@@ -182,6 +188,40 @@ class Observers(Observer):
     def ended(self) -> None:
         for one in self._observers:
             one.ended()
+
+
+class _StepMethods(NamedTuple):
+    """The methods to call before and after a step, which is kept, and with it its identity."""
+
+    step: Step
+    before: list[Callable[[Wave, Step, Bools | None, Bools | None], None]]
+    after: list[Callable[[Wave, Step, Bools | None], None]]
+
+
+class _Methods:
+    """The methods that observers have for the most frequent events."""
+
+    def __init__(self, observers: tuple[Observer, ...]) -> None:
+        self._observers = observers
+        of_kinds = [(one, type(one)) for one in observers]
+        self.turn = [one.turn for one, kind in of_kinds if kind.turn is not Observer.turn]
+        self.accessed = [one.accessed for one, kind in of_kinds if kind.accessed is not Observer.accessed]
+        self._steps: dict[int, _StepMethods] = {}
+
+    def __reduce__(self) -> tuple[type[_Methods], tuple[tuple[Observer, ...]]]:
+        return _Methods, (self._observers,)
+
+    def of(self, step: Step) -> _StepMethods:
+        return self._steps.get(id(step)) or self._find(step)
+
+    def _find(self, step: Step) -> _StepMethods:
+        concerned = [(one, type(one)) for one in self._observers if one.concerns(step)]
+        found = self._steps[id(step)] = _StepMethods(
+            step,
+            [one.before for one, kind in concerned if kind.before is not Observer.before],
+            [one.after for one, kind in concerned if kind.after is not Observer.after],
+        )
+        return found
 
 
 def combined(observers: Sequence[Observer]) -> Observer | None:

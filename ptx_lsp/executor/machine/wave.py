@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from random import Random
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,10 @@ class WaveState:
     @classmethod
     def of(cls, wave: Wave) -> Self:
         """The state of the wave, created on first use."""
-        found = cls.existing(wave)
+        found = wave.states.get(cls)
         if found is None:
             found = wave.states[cls] = cls(wave)
-        return found
+        return cast("Self", found)
 
     def digest(self) -> bytes:
         """Differs where threads would go on in another way."""
@@ -51,8 +51,7 @@ class WaveState:
     @classmethod
     def existing(cls, wave: Wave) -> Self | None:
         """The state of the wave; None if it was not created yet."""
-        found = wave.states.get(cls)
-        return found if isinstance(found, cls) else None
+        return cast("Self | None", wave.states.get(cls))
 
 
 class Wave:

@@ -93,13 +93,13 @@ class TensorAccesses(Observer):
     def order(self) -> VectorClocks:
         return self._synchronization.order
 
+    def concerns(self, step: Step) -> bool:
+        return self._findings.usages.of(step).opcode == "tcgen05"
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
         if wave not in self._records:
             return
-        usage = self._findings.usages.of(step)
-        if usage.opcode != "tcgen05":
-            return
-        records, modifiers = self._records[wave], usage.modifiers
+        records, modifiers = self._records[wave], self._findings.usages.of(step).modifiers
         threads = self.order.threads(wave, np.flatnonzero(wave.full_mask(active)))
         here = frozenset(threads.tolist())
         if ".commit" in modifiers:

@@ -60,14 +60,15 @@ class WarpgroupRegisters(Observer):
                 for one in (*_operand(usage, "d"), *_operand(usage, "a")):
                     self._numbers.setdefault(one.number, len(self._numbers))
 
+    def concerns(self, step: Step) -> bool:
+        usage = self._findings.usages.of(step)
+        is_used = any(one.number in self._numbers for one in (*usage.reads, *usage.writes))
+        return is_used or (bool(self._numbers) and usage.opcode == "wgmma")
+
     def before(self, wave: Wave, step: Step, arrived: Bools | None, active: Bools | None) -> None:
-        if not self._numbers:
-            return
         usage = self._findings.usages.of(step)
         is_group = usage.opcode == "wgmma"
         reads, writes = self._here(usage.reads), self._here(usage.writes)
-        if not (is_group or reads.size or writes.size):
-            return
         state = self._state(wave)
         warps = np.flatnonzero(wave.full_mask(active).reshape(-1, WARP_SIZE).any(axis=1))
         if _is_product(usage):
