@@ -85,10 +85,12 @@ class Stores(Recorder):
         return step.text.startswith("st.")
 
 
-def test_only_the_steps_that_concern_it() -> None:
-    """Of several observers, each is told of these. It learns of all accesses and meetings."""
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_only_the_steps_that_concern_it(is_alone: bool) -> None:
+    """An observer is told of these. It learns of all accesses and meetings."""
     stores, everything = Stores(), Recorder()
-    launch(TEXT, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)], observers=[stores, everything])
+    for observers in ([stores], [everything]) if is_alone else ([stores, everything],):
+        launch(TEXT, entry="k", grid=1, block=1, args=[np.zeros(4, np.uint32)], observers=observers)
     assert stores.steps == [(11, 1)]
     assert stores.done == [11]
     assert stores.accesses == everything.accesses

@@ -224,13 +224,6 @@ class _Methods:
         return found
 
 
-def combined(observers: Sequence[Observer]) -> Observer | None:
-    """One observer that combines all of them; None if there are none."""
-    if not observers:
-        return None
-    return observers[0] if len(observers) == 1 else Observers(observers)
-
-
 class CurrentStep(WaveState):
     """The step that a wave executes, and its threads (None: all). Only tracked for observers."""
 
