@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.disable()  # until all modules are imported: what they define stays
+    gc.set_threshold(_COLLECTED)
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(__file__).parents[1] / "ptx_lsp", quiet=1)
 
@@ -39,17 +39,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """The garbage collector passes over what is here before the first test: half a million objects. Tests
-    make many objects that stay, such as the table, and few cycles: it need not look at them as often as
-    Python has it do, which takes a seventh of the time. What tests of memory measure, they collect.
-    """
+    """The garbage collector passes over what is here before the first test: half a million objects."""
     gc.freeze()
-    gc.set_threshold(_COLLECTED)
-    gc.enable()
 
 
 _COLLECTED = 50_000
-"""So many new objects there are before the garbage collector looks at them, instead of 700."""
+"""The garbage collector looks at new objects when there are so many, not 700: tests make many objects that
+stay, such as the table, and few cycles, and it would take a seventh of the time. Tests of memory collect what
+they measure.
+"""
 
 
 @pytest.fixture
