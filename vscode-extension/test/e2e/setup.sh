@@ -25,5 +25,5 @@ export PATH="$NODE/bin:$PATH"
 CODE="$FOLDER/server/node_modules/code-server/lib/vscode"
 (cd "$CODE" && $NPM --omit=dev --ignore-scripts)
 (cd "$CODE/extensions" && $NPM --omit=dev --ignore-scripts)
-(cd "$CODE" && npm_config_nodedir="$NODE" npm rebuild --loglevel=error @vscode/spdlog > /dev/null)
+(cd "$CODE" && CXXFLAGS=-O0 JOBS=2 npm_config_nodedir="$NODE" npm rebuild --loglevel=error @vscode/spdlog > /dev/null)
 touch "$STAMP"

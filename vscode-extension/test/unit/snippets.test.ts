@@ -1,19 +1,20 @@
 // Every snippet, as it is inserted, in a place where it belongs: the project's linter must find no error in it.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
 
 interface Snippet {
   body: string[];
 }
 interface Report {
-  files: { diagnostics: { severity: string; message: string }[] }[];
+  files: { path: string; diagnostics: { severity: string; message: string }[] }[];
 }
 const SNIPPETS = JSON.parse(readFileSync('snippets/ptx.json', 'utf8')) as Record<string, Snippet>;
 const PYTHON = process.env['PTX_PYTHON'] ?? '../.venv/bin/python';
-const LINT = ['-c', 'from ptx_lsp.cli.lint import main; raise SystemExit(main())', '--format', 'json', '--stdin-filename', 'snippet.ptx', '-'];
+const LINT = ['-c', 'from ptx_lsp.cli.lint import main; raise SystemExit(main())', '--format', 'json'];
 
 const HEADER = '.version 8.0\n.target sm_90\n.address_size 64\n';
 const FUNCTION = '.func (.param .b32 function_result) function(.param .b32 function_x)\n{\n    ret;\n}\n';
@@ -29,15 +30,17 @@ const OUTSIDE: Record<string, (text: string) => string> = {
 
 const inKernel = (text: string): string => `${HEADER}${FUNCTION}.entry k()\n{\n${REGISTERS}${text}\nret;\n}\n`;
 
-for (const [name, { body }] of Object.entries(SNIPPETS)) {
-  test(`the snippet "${name}" has no error`, async () => {
-    const text = (OUTSIDE[name] ?? inKernel)(filled(body.join('\n')));
-    const { stdout, stderr } = await lint(text);
-    const [file] = (JSON.parse(stdout) as Report).files;
+/** What each snippet is tested as, in a file of its own. */
+const TEXTS = Object.entries(SNIPPETS).map(([name, { body }]) => (OUTSIDE[name] ?? inKernel)(filled(body.join('\n'))));
+const REPORT = lint(TEXTS);
+
+Object.keys(SNIPPETS).forEach((name, number) => {
+  test(`the snippet "${name}" has no error`, () => {
+    const file = REPORT.files.find((one) => path.basename(one.path) === `${number}.ptx`);
     const errors = file?.diagnostics.filter(({ severity }) => severity === 'error');
-    assert.deepEqual(errors?.map(({ message }) => message), [], `${text}\n${stderr}`);
+    assert.deepEqual(errors?.map(({ message }) => message), [], TEXTS[number]);
   });
-}
+});
 
 /** A body with its placeholders' first values. */
 function filled(body: string): string {
@@ -47,9 +50,17 @@ function filled(body: string): string {
     .replace(/\$\d/g, '');
 }
 
-/** What the linter prints; that it found something is no failure of the run. */
-async function lint(text: string): Promise<{ stdout: string; stderr: string }> {
-  const run = promisify(execFile)(PYTHON, LINT);
-  run.child.stdin?.end(text);
-  return run.catch((error: { stdout: string; stderr: string }) => error);
+/** What the linter reports of texts, in one run; that it found something is no failure. */
+function lint(texts: string[]): Report {
+  const folder = mkdtempSync(path.join(tmpdir(), 'ptx-snippets-'));
+  try {
+    const files = texts.map((text, number) => {
+      const file = path.join(folder, `${number}.ptx`);
+      writeFileSync(file, text);
+      return file;
+    });
+    return JSON.parse(spawnSync(PYTHON, [...LINT, ...files], { encoding: 'utf8' }).stdout) as Report;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
