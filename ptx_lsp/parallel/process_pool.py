@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from typing import ParamSpec, TypeVar
 
@@ -34,7 +35,8 @@ class ProcessPool(Executor):
             raise RuntimeError("cannot schedule new futures after shutdown")
         if self._pool is not None:
             try:
-                return self._pool.submit(fn, *args, **kwargs)
+                with _uninterrupted():
+                    return self._pool.submit(fn, *args, **kwargs)
             except BrokenProcessPool:
                 self._pool.shutdown()  # new processes are forked when its threads and pipes are gone
         # a fork has all modules
@@ -43,7 +45,8 @@ class ProcessPool(Executor):
         others = set(multiprocessing.active_children())
         gc.freeze()  # the collector would copy the pages of all that the processes share
         try:
-            return self._pool.submit(fn, *args, **kwargs)
+            with _uninterrupted():
+                return self._pool.submit(fn, *args, **kwargs)
         finally:
             gc.unfreeze()
             self._processes = set(multiprocessing.active_children()) - others
@@ -60,12 +63,27 @@ class ProcessPool(Executor):
             process.terminate()
 
 
+@contextmanager
+def _uninterrupted() -> Generator[None]:
+    """Processes that are started here begin with Ctrl-C held back, until `_begin` has said what it does."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin() -> None:
     """Ctrl-C reaches every process of the terminal; a worker exits without a traceback, or ignores it as its
     parent does.
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     gc.enable()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
