@@ -200,16 +200,25 @@ def test_the_number_of_workers() -> None:
     assert workers_of(Inline()) == 16
 
 
-def test_interrupted(tmp_path: Path) -> None:
-    """Ctrl-C reaches all processes of the terminal; none is left, and none prints a traceback."""
+@pytest.mark.parametrize("is_starting", [False, True])
+def test_interrupted(is_starting: bool, tmp_path: Path) -> None:
+    """Ctrl-C reaches all processes of the terminal; none is left, and none prints a traceback, even while it
+    starts.
+    """
     script = tmp_path / "waits.py"
+    starts = "    os.write(1, b'%d\\n' % os.getpid()); time.sleep(0.3)\n" if is_starting else ""
     script.write_text(
         "import os, sys, time\n"
+        "from ptx_lsp.parallel import process_pool\n"
         "from ptx_lsp.parallel.executors import executor\n"
         "from ptx_lsp.parallel.ordered import ordered\n"
         "def wait(number):\n"
         "    if number > 1: time.sleep(1000)\n"
         "    return os.getpid()\n"
+        "begin = process_pool._begin\n"
+        "def start():\n"
+        f"{starts}    begin()\n"
+        "process_pool._begin = start\n"
         "try:\n"
         "    with executor(2) as pool:\n"
         "        for one in ordered(wait, range(9), pool, lost=abs): print(one, flush=True)\n"
@@ -221,7 +230,12 @@ def test_interrupted(tmp_path: Path) -> None:
     ) as process:  # fmt: skip
         assert process.stdout is not None
         workers = {int(process.stdout.readline()) for _ in range(2)}
+        if is_starting:  # it would end the workers
+            os.kill(process.pid, signal.SIGSTOP)
         os.killpg(process.pid, signal.SIGINT)
+        if is_starting:
+            time.sleep(0.2)
+            os.kill(process.pid, signal.SIGCONT)
         out, err = process.communicate()
     assert (process.returncode, out, err) == (0, "interrupted\n", "")
     while any(Path(f"/proc/{worker}").exists() for worker in workers):
