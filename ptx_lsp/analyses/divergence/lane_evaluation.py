@@ -4,8 +4,9 @@
    known and one of them disagrees, the phi is unknown, and with it the values that depend on it. Nothing but
    that can change an assumed value, so the result does not depend on the order of evaluation.
 2. An instruction is evaluated no further once an input makes its result unknown.
-3. A value that differs in a warp because of an input, its cause, is unknown if that input is. Causes are
-   followed first: they lead to unknown values in fewer steps than all inputs.
+3. A value that differs in a warp because of an input, its cause, is unknown if that input is, and one that
+   depends on the paths of threads is unknown. Causes are followed first: they lead to unknown values in fewer
+   steps than all inputs.
 4. An input that threads may read from different iterations of a loop is unknown there, even if it is known in
    the loop. `NONE` is evaluated instead.
 """
@@ -59,7 +60,6 @@ class _Evaluation:
         self.cause_blocks = uniformity.solution.cause_blocks
         self.escaping = uniformity.solution.temporal_divergence
         self.out_of_step = uniformity.solution.out_of_step
-        self.divergent_joins = uniformity.solution.divergent_joins | self.out_of_step
         self.definitions = uniformity.ssa.definitions
         self.phis = uniformity.ssa.phis
         self.shapes = uniformity.transfers.shapes
@@ -138,19 +138,13 @@ class _Evaluation:
         `NONE` if neither is certain.
         """
         cause, number = self.causes[value], self.definitions[value]
-        if self.depends_on_path(value, number):
+        if (number < 0 or self.out_of_step) and self.uniformity.depends_on_path(value):
             return OWN
         if cause == NONE:
             return NONE
         if number >= 0 and self.arithmetic(number) is not None and cause not in self.values[number].uses:
             return NONE
         return cause if cause >= 0 and self.cause_blocks[value] < 0 else OWN
-
-    def depends_on_path(self, value: int, number: int) -> bool:
-        """As in `Uniformity`, for the value of an instruction, or of a phi (-1)."""
-        if number < 0:
-            return self.phis[value].block in self.divergent_joins
-        return bool(self.out_of_step) and self.uniformity.depends_on_path(value)
 
     def inputs_of(self, value: int) -> tuple[int, ...]:
         """The values that a value is evaluated from; of a phi, those that do not come along a back edge."""
@@ -159,9 +153,7 @@ class _Evaluation:
         is_uniform = self.levels[value] <= _WARP
         join = self.phis.get(value)
         if join is not None:
-            if is_uniform or join.block in self.divergent_joins:
-                return ()
-            return self.forward_inputs(join)
+            return () if is_uniform else self.forward_inputs(join)
         number = self.definitions[value]
         arithmetic = self.arithmetic(number)
         if arithmetic is not None:
@@ -227,8 +219,6 @@ class _Evaluation:
 
     def may_be_uniform(self, number: int, value: int) -> bool:
         """Whether the result of an instruction is uniform if all of its inputs are."""
-        if self.depends_on_path(value, number):
-            return False
         level = self.transfers.plain_level(number)
         if level >= 0:
             return level <= _WARP

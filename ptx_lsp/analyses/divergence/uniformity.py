@@ -92,14 +92,13 @@ class Uniformity:
         """Whether threads of a warp may have a value from different ways to where it is defined, or from
         different iterations: a phi, or a result that does not depend on its inputs alone.
         """
-        solution = self.solution
-        if not (solution.divergent_joins or solution.out_of_step):
+        join, out_of_step = self.ssa.phis.get(value), self.solution.out_of_step
+        if join is not None:
+            return join.block in self.solution.divergent_joins
+        if not out_of_step or self.ssa.block_of(value) not in out_of_step:
             return False
-        block = self.ssa.block_of(value)
-        if value in self.ssa.phis:
-            return block in solution.divergent_joins or block in solution.out_of_step
         number = self.ssa.definitions[value]
-        return number >= 0 and block in solution.out_of_step and self.transfers.base_level(number) != _GRID
+        return number >= 0 and self.transfers.base_level(number) != _GRID
 
     def def_levels(self, number: int) -> tuple[UniformityLevel, ...]:
         """The levels of the registers that instruction `number` defines, in the order of

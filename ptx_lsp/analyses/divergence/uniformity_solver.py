@@ -71,7 +71,7 @@ class Solution:
         self.cause_blocks = cause_blocks
         self.temporal_divergence = temporal_divergence
         self.divergent_joins = divergent_joins
-        """The blocks where threads of a warp may come from different ways."""
+        """The blocks where threads of a warp may come from different ways, or are out of step."""
         self.out_of_step = out_of_step
         """The blocks that threads of a warp may execute in different iterations at the same time."""
         self.revisited = revisited
@@ -360,8 +360,8 @@ class Solver:
         is_pruned = self.is_pruned or not (self.has_exit_phis or dependence.exits_in_cycles(block))
         found = dependence.control_divergence(block, is_pruned=is_pruned)
         if level > _WARP:
-            self.divergent_joins |= found.joins
             self.out_of_step.update(*found.assumed_divergent)
+            self.divergent_joins.update(found.joins, *found.assumed_divergent)
         for user in found.joins:
             for join in self.form.phis_of[user]:
                 if level > self.levels[join.value]:

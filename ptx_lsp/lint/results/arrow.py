@@ -70,6 +70,8 @@ class Sink(Protocol):
 
 
 class TableWriter(Protocol):
+    """What `ParquetWriter` returns."""
+
     def write_table(self, table: Table) -> None: ...
     def close(self) -> None: ...
 
@@ -77,7 +79,9 @@ class TableWriter(Protocol):
 class Parquet(Protocol):
     """The module `pyarrow.parquet`."""
 
-    def ParquetWriter(self, where: Sink, schema: Schema, *, compression: str) -> TableWriter: ...  # noqa: N802
+    def ParquetWriter(  # noqa: N802 (its name)
+        self, where: Sink, schema: Schema, *, compression: str
+    ) -> TableWriter: ...
 
 
 def load() -> tuple[Arrow, Parquet]:
