@@ -70,7 +70,7 @@ class Sink(Protocol):
 
 
 class TableWriter(Protocol):
-    """What `ParquetWriter` returns."""
+    """The writer that `ParquetWriter` returns."""
 
     def write_table(self, table: Table) -> None: ...
     def close(self) -> None: ...

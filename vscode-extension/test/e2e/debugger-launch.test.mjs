@@ -108,7 +108,7 @@ test('a breakpoint in the source stops the kernel there, with its disassembly', 
     return true;
   });
   await debug.stopsAt('loop.cu', 6);
-  await debug.variable('%r1').filter({ hasText: '100' }).waitFor();
+  await debug.shows('Registers', '%r1', '100');
   await editor.command('Open Disassembly View');
   await page.locator('.disassembly-view .monaco-list-row, .disassembly-view .monaco-table-tr', { hasText: 'mul.wide.u32 %rd1, %r0, 4;' }).first().waitFor();
   await editor.shot('debugger-disassembly');
@@ -126,6 +126,6 @@ async function threadsOf(lens) {
 }
 
 async function blockSize() {
-  await debug.expand('Special registers', '%ntid.x');
+  await debug.shows('Special registers', '%ntid.x');
   return (await debug.variable('%ntid.x').innerText()).split('=')[1].trim();
 }

@@ -48,11 +48,10 @@ test('a breakpoint after a barrier, and a step back over it', async () => {
   await debug.breakpoint(17);
   await debug.start();
   await debug.stopsAt('turned.ptx', 17);
-  await debug.expand('Shared', 'buffer');
-  await debug.variable('buffer').filter({ hasText: '00000000 01000000 02000000 03000000' }).waitFor();
+  await debug.shows('Shared', 'buffer', '00000000 01000000 02000000 03000000');
   await debug.goTo('Step Back', 'turned.ptx', 16);
   await debug.goTo('Step Back', 'turned.ptx', 15);
-  await debug.variable('buffer').filter({ hasText: '00000000 00000000 00000000 00000000' }).waitFor();
+  await debug.shows('Shared', 'buffer', '00000000 00000000 00000000 00000000');
   await editor.shot('debugger-step-back');
   await debug.goTo('Step Over', 'turned.ptx', 16);
 });
@@ -61,11 +60,10 @@ test('a register is changed, and the kernel goes on with it', async () => {
   await debug.breakpoint(22);
   await debug.goTo('Continue', 'turned.ptx', 17);
   await debug.goTo('Continue', 'turned.ptx', 22);
-  await debug.variable('%r5').filter({ hasText: '63' }).waitFor();
+  await debug.shows('Registers', '%r5', '63');
   await debug.set('%r5', '258');
   await debug.goTo('Step Over', 'turned.ptx', 23);
-  await debug.expand('Global', 'out');
-  await debug.variable('out').filter({ hasText: '02010000 3e000000 3d000000 3c000000' }).waitFor();
+  await debug.shows('Global', 'out', '02010000 3e000000 3d000000 3c000000');
   await editor.shot('debugger-change');
 });
 
@@ -80,18 +78,19 @@ test('the bytes of a variable are shown by the hex editor, and written by it', a
   await hex.locator('xpath=../input').fill('ff');
   await hex.locator('xpath=../button').click();
   await hex.filter({ hasText: /^ff010000/ }).waitFor();
-  await debug.variable('out').filter({ hasText: 'ff010000 3e000000' }).waitFor();
+  await debug.shows('Global', 'out', 'ff010000 3e000000');
   await editor.shot('debugger-memory');
 });
 
 test('a data breakpoint at an address finds who wrote a byte', async () => {
+  await debug.shows('Registers', '%rd0');
   const address = (await debug.variable('%rd0').innerText()).replace(/\D*=\s*/, '').replace(/^%rd0/, '').trim();
   await debug.dataBreakpoint(`0x${(BigInt(address) + 5n).toString(16)}`);
   await debug.goTo('Step Over', 'turned.ptx', 24);
   await debug.goTo('Reverse', 'turned.ptx', 23);
   await debug.row('call-stack', /line 22: st\.global\.u32/i).waitFor();
-  await debug.variable('%r0').filter({ hasText: /=\s*1$/ }).waitFor(); // the thread that wrote it is in focus
-  await debug.variable('%r5').filter({ hasText: /=\s*62$/ }).waitFor();
+  await debug.shows('Registers', '%r0', /=\s*1$/); // the thread that wrote it is in focus
+  await debug.shows('Registers', '%r5', /=\s*62$/);
   await editor.shot('debugger-who-wrote');
   await debug.stop();
 });

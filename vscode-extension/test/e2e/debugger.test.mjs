@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { startDebugging } from './debugging.mjs';
+import { untilVisible } from './editor.mjs';
 
+const FILE = 'divergent.ptx';
 const DIVERGENT = `.version 8.0
 .target sm_80
 .address_size 64
@@ -29,30 +31,31 @@ join:
 
 let editor;
 let page;
+let debug;
 /** The page of the view *Warp*. */
 let warp;
 before(async () => {
-  editor = await startEditor({ settings: { ...ourServer(), 'files.autoSave': 'off', 'debug.openDebug': 'openOnSessionStart' }, files: { 'divergent.ptx': DIVERGENT } });
-  page = editor.page;
+  debug = await startDebugging({ files: { [FILE]: DIVERGENT } });
+  ({ editor, page } = debug);
   warp = page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
-  await editor.openFile('divergent.ptx');
+  await editor.openFile(FILE);
 });
 after(() => editor?.close());
 
 test('the lens starts a session that stops before the first instruction', async () => {
   const lens = page.locator('.codelens-decoration a', { hasText: 'Debug' }).first();
   await lens.waitFor();
-  await untilVisible(() => lens.click(), toolbar());
-  await stopsAt(10);
+  await untilVisible(() => lens.click(), debug.toolbar);
+  await debug.stopsAt(FILE, 10);
 });
 
 test('a divergent branch leaves two groups', async () => {
-  await goTo('Step Over', 11);
-  await goTo('Step Over', 12);
-  await variable('%r0').filter({ hasText: '0' }).waitFor();
-  await button('Step Over').click();
-  await thread(`${'#'.repeat(12)}${'.'.repeat(20)}`).waitFor();
-  await thread(`${'.'.repeat(12)}${'#'.repeat(20)}`).waitFor();
+  await debug.goTo('Step Over', FILE, 11);
+  await debug.goTo('Step Over', FILE, 12);
+  await debug.shows('Registers', '%r0', '0');
+  await debug.button('Step Over').click();
+  await debug.row('call-stack', `${'#'.repeat(12)}${'.'.repeat(20)}`).waitFor();
+  await debug.row('call-stack', `${'.'.repeat(12)}${'#'.repeat(20)}`).waitFor();
   await editor.shot('debugger');
 });
 
@@ -62,7 +65,7 @@ test('the lines up to the one where it stands show their registers', async () =>
 });
 
 test('the warp shows both groups and a register in all lanes', async () => {
-  await untilVisible(() => button('Show the Warp').click(), warp.locator('.group').nth(1));
+  await untilVisible(() => debug.button('Show the Warp').click(), warp.locator('.group').nth(1));
   assert.deepEqual(await warp.locator('.group').allInnerTexts(), [
     'A 0x00000fff (12 lanes) at line 16: mul.lo.u32 %r1, %r0, 3; reconvergence with 0xfffff000 at line 18',
     'B 0xfffff000 (20 lanes) at line 13: add.u32 %r1, %r0, 100; reconvergence with 0x00000fff at line 18',
@@ -77,56 +80,37 @@ test('the warp shows both groups and a register in all lanes', async () => {
 
 test('a lane is put in focus with the mouse and with the keyboard', async () => {
   await warp.locator('tr.watched td').nth(20).click();
-  await variable('%r0').filter({ hasText: '20' }).waitFor();
-  await stopsAt(13);
+  await debug.shows('Registers', '%r0', '20');
+  await debug.stopsAt(FILE, 13);
   await warp.locator('.title', { hasText: 'lane 20' }).waitFor();
   await warp.locator('thead tr').first().locator('th').nth(21).focus();
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Enter');
   await warp.locator('.title', { hasText: 'lane 19' }).waitFor();
-  await variable('%r0').filter({ hasText: '19' }).waitFor();
+  await debug.shows('Registers', '%r0', '19');
 });
 
 test('what a step has changed is marked', async () => {
-  await goTo('Step Over', 14);
+  await debug.goTo('Step Over', FILE, 14);
   const row = warp.locator('tr', { has: page.locator('th', { hasText: '%r1' }) });
   await row.locator('td.altered').nth(31).waitFor();
   const after = Array.from({ length: 32 }, (_, lane) => String(lane < 12 ? 3 * lane : 100 + lane));
   assert.deepEqual(await row.locator('td.altered').allInnerTexts(), after);
   assert.equal(await row.locator('td.altered').last().getAttribute('title'), 'was <unset> at the last stop');
   await editor.shot('debugger-warp-changes');
-  await goTo('Step Back', 13);
+  await debug.goTo('Step Back', FILE, 13);
 });
 
 test('a step back goes to before the branch', async () => {
-  await goTo('Step Back', 12);
+  await debug.goTo('Step Back', FILE, 12);
 });
 
 test('without a breakpoint it stops at what the checks find', async () => {
-  await button('Continue').click();
-  await stopsAt(19);
+  await debug.button('Continue').click();
+  await debug.stopsAt(FILE, 19);
   await page.locator('.exception-widget').filter({ hasText: 'race' }).waitFor();
   await editor.shot('debugger-race');
-  await button('Stop').click();
-  await toolbar().waitFor({ state: 'hidden' });
+  await debug.stop();
 });
 
-const toolbar = () => page.locator('.debug-toolbar');
-const button = (name) => toolbar().locator(`a[aria-label^="${name}"]`);
-const thread = (lanes) => page.locator('.debug-call-stack .monaco-list-row', { hasText: lanes }).first();
-const variable = (name) => page.locator('.debug-variables .monaco-list-row', { hasText: name }).first();
-
 const line = (text) => page.locator('.monaco-editor .view-line', { hasText: text }).first();
-
-async function goTo(move, line) {
-  await button(move).click();
-  await stopsAt(line);
-}
-
-async function stopsAt(line) {
-  const rows = page.locator('.debug-call-stack');
-  await until(
-    async () => new RegExp(`divergent\\.ptx\\s*${line}:`).test(await rows.first().innerText({ timeout: 1000 })),
-    async () => `not at line ${line}: ${await rows.first().innerText()}`,
-  );
-}

@@ -41,14 +41,17 @@ export async function startDebugging({ settings = {}, ...given }) {
       await editor.breakpoint(line);
       await made.waitFor();
     },
-    /** Opens a scope in the view *Variables*, until a variable of it is shown: a step that is not drawn yet may close it again. */
-    async expand(scope, name) {
-      const open = page.locator('.debug-variables .monaco-list-row[aria-expanded="true"]', { hasText: scope }).first();
+    /**
+     * Opens a scope in the view *Variables*, until a variable of it is shown with a text. VS Code closes scopes when it draws
+     * a step while it still draws the one before.
+     */
+    async shows(scope, name, text = '') {
+      const title = row('variables', new RegExp(`^\\s*${escaped(scope)}`));
       await untilVisible(async () => {
-        if (!(await open.isVisible())) {
-          await row('variables', scope).click({ timeout: 5000 });
+        if ((await title.getAttribute('aria-expanded', { timeout: 5000 })) !== 'true') {
+          await title.click({ timeout: 5000 });
         }
-      }, variable(name));
+      }, variable(name).filter({ hasText: text }));
     },
     /** Gives a variable a value. */
     async set(name, value) {
