@@ -10,11 +10,13 @@ from __future__ import annotations
 from ptx_lsp.model.function_wakes import FAILED_CHECKS, FunctionWake, instruction_wake
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.instructions.shapes import shape_counts
-from ptx_lsp.model.module import Module
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Final, TypeAlias
+
+    from ptx_lsp.model.function import Function
 
 Occurrence: TypeAlias = tuple[tuple[str, ...] | None, int]
 """One of some opcodes (None: of all), and one of some features (0: none is needed)."""
@@ -49,14 +51,14 @@ def _occurrences(mask: int) -> tuple[Occurrence, ...] | None:
 
 
 class Occurring:
-    """All opcodes and features of a module."""
+    """All opcodes and features of some functions of a module."""
 
     __slots__ = ("features", "opcodes")
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, functions: Iterable[Function]) -> None:
         self.opcodes: set[str] = set()
         self.features = 0
-        for function in module.functions:
+        for function in functions:
             if not function.body.instructions:
                 continue
             for shape in shape_counts(function).counts:
@@ -64,6 +66,11 @@ class Occurring:
                 self.features |= shape.features
             if not self.features & FAILED and checks(function):
                 self.features |= FAILED
+
+    def update(self, other: Occurring) -> None:
+        """Adds those of other functions."""
+        self.opcodes |= other.opcodes
+        self.features |= other.features
 
     def wakes(self, wake: ModuleWake) -> bool:
         """Whether a pass with this wake may find something."""

@@ -46,9 +46,11 @@ def die(one: Input) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def check_or_die(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
+def check_or_die(
+    one: Input, settings: Settings, is_last: bool = False, processes: int = 1
+) -> FileReport:
     die(one)
-    return check(one, settings, is_last)
+    return check(one, settings, is_last, processes)
 
 
 def check_there_or_die(task: Task) -> FileReport:

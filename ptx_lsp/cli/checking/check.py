@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -42,15 +41,16 @@ class Judged(NamedTuple):
     """
 
 
-def check(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
+def check(one: Input, settings: Settings, is_last: bool = False, processes: int = 1) -> FileReport:
     """The report of one input. Never raises an Exception: the report contains any failure. If `is_last`, the
-    memory of the module is left to the end of the process or to the garbage collector.
+    memory of the module is left to the end of the process or to the garbage collector. `processes` may be
+    used for a large file.
     """
     with collected_failures() as failures, _uninterrupted():
         try:
             source = Source(read(one))
             if settings.language is None:
-                report = _check(one.path, source, settings, is_last)
+                report = _check(one.path, source, settings, is_last, processes)
             elif settings.requires:
                 raise InputError("--requires supports PTX files only")
             else:
@@ -89,7 +89,7 @@ def located(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text}{where}"
 
 
-def _check(path: str, source: Source, settings: Settings, is_last: bool) -> FileReport:
+def _check(path: str, source: Source, settings: Settings, is_last: bool, processes: int) -> FileReport:
     document = Document.read(source)
     fixed: tuple[str, ...] = ()
     if settings.fix:
@@ -100,11 +100,17 @@ def _check(path: str, source: Source, settings: Settings, is_last: bool) -> File
     judged: list[Judged] = []
     modules: list[Module] = []
     module, linting = None, None
+    known: dict[int, Kernel] = {}
     for number, target in enumerate(wanted, 1):
         module = Module(document, module, target, settings.threads)
         modules.append(module)
-        linting = LintSession(module, settings.rules.awake(module), linting)
-        judged.append(_judge(linting, target, settings, comments, number == len(wanted)))
+        if processes > 1 and len(wanted) == 1 and settings.ptxas is None:
+            from ptx_lsp.cli.checking.shares import linted
+
+            linting, known = linted(module, settings, processes)
+        else:
+            linting = LintSession(module, settings.rules.awake(module), linting)
+        judged.append(_judge(linting, target, settings, comments, number == len(wanted), known))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
     found = merged([one.found for one in judged], settings.targets)
@@ -164,6 +170,7 @@ def _judge(
     settings: Settings,
     comments: Suppressions,
     is_last: bool,
+    known: Mapping[int, Kernel],
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
     kept = list(settings.rules.judged(comments.kept(linting.once(is_last))))
@@ -183,7 +190,7 @@ def _judge(
                 found = assembler.with_messages(kept, answer, source, comments, origins.of)
     if found is None:
         found = list(reported(kept, source, origins.of))
-    rows = _kernels(module, settings, measured)
+    rows = _kernels(module, settings, measured, known)
     if settings.metadata is not None:
         complaints += _contradictions(module, rows, settings.metadata)
     if settings.budgets and budget.OVER_BUDGET in settings.rules.names:
@@ -215,17 +222,19 @@ def _with_unused(
 
 
 def _kernels(
-    module: Module, settings: Settings, measured: Mapping[str, Resources] | None = None
+    module: Module,
+    settings: Settings,
+    measured: Mapping[str, Resources] | None,
+    known: Mapping[int, Kernel],
 ) -> list[Kernel]:
     """The kernels. The analyses are slow to import and to run, so this is called only on request."""
-    if not (settings.kernels or settings.budgets):
+    if not settings.has_kernels:
         return []
     from ptx_lsp.lint.results.kernels import kernels
 
-    threads = math.prod(settings.threads) if settings.threads is not None else None
     return kernels(
-        module, measured, threads, settings.details, settings.maxrregcount,
-        settings.dynamic_shared, settings.metadata, settings.fingerprints,
+        module, measured, settings.block_threads, settings.details, settings.maxrregcount,
+        settings.dynamic_shared, settings.metadata, settings.fingerprints, known,
     )
 
 

@@ -35,6 +35,8 @@ _LARGEST_PART = 1 << 19
 """Bytes; of many files, results come earlier in smaller parts."""
 _MUCH_GARBAGE = 200_000
 """Objects since the last collection."""
+_LARGE = 1 << 17
+"""Bytes of a file that may have enough functions for several processes."""
 LONG = 4 << 20
 """Bytes from which on progress is shown; about some seconds."""
 
@@ -59,8 +61,10 @@ def check_all(
         return found
 
     if isinstance(jobs, int | None):
-        jobs = _process_count([task.one for task in missing], jobs)
-    reports = _here(distinct, known) if jobs == 1 else _elsewhere(distinct, known, jobs)
+        count = _process_count([task.one for task in missing], jobs)
+        reports = _here(distinct, known, jobs) if count == 1 else _elsewhere(distinct, known, count)
+    else:
+        reports = _elsewhere(distinct, known, jobs)
     repeated: dict[str, FileReport] = {}
     with closing(reports), _progress(missing, show_progress) as advance:
         for task in tasks:
@@ -83,13 +87,13 @@ def check_all(
         kept.prune()
 
 
-def check(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
+def check(one: Input, settings: Settings, is_last: bool = False, processes: int = 1) -> FileReport:
     """The report of one input. The imports are slow, so they are deferred: a fully cached run does not need
     them.
     """
     from ptx_lsp.cli.checking.check import check
 
-    return check(one, settings, is_last)
+    return check(one, settings, is_last, processes)
 
 
 def _process_count(inputs: Sequence[Input], jobs: int | None) -> int:
@@ -156,15 +160,28 @@ def _keep(kept: Cache, task: Task, found: FileReport) -> None:
 _Known: TypeAlias = "Callable[[Task], FileReport | None]"
 
 
-def _here(tasks: Sequence[Task], known: _Known) -> Generator[FileReport]:
+def _here(tasks: Sequence[Task], known: _Known, jobs: int | None) -> Generator[FileReport]:
+    """The reports from this process, with the help of others, at most `jobs`, for large files."""
     for task in tasks:
         found = known(task)
         if found is None:
             if not gc.isenabled() and gc.get_count()[0] > _MUCH_GARBAGE:
                 gc.collect(1)  # most objects are freed without, with the module of their file
             is_last = task is tasks[-1] and not gc.isenabled()
-            found = check(task.one, task.settings, is_last)
+            found = check(task.one, task.settings, is_last, _helped(task.one, jobs))
         yield found
+
+
+def _helped(one: Input, jobs: int | None) -> int:
+    """How many processes may check a file together. Only the command makes copies of itself (its collector is
+    off): a program that imports the linter may have threads of libraries.
+    """
+    if jobs == 1 or one.cost < _LARGE or gc.isenabled():
+        return 1
+    from ptx_lsp.parallel.fork import can_fork
+    from ptx_lsp.parallel.jobs import cores
+
+    return jobs or cores() if can_fork() else 1
 
 
 def _elsewhere(

@@ -14,6 +14,7 @@ from ptx_lsp.static_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule
     from ptx_lsp.model.module import Module
+    from ptx_lsp.model.module_wakes import Occurring
 
 PTXAS = "ptxas"
 OVER_BUDGET = "over-budget"
@@ -62,8 +63,10 @@ class Rules(NamedTuple):
         """The rules that run."""
         return _imported([one for one in rule_index() if one.name in self.names])
 
-    def awake(self, module: Module) -> list[Rule]:
-        """The rules of them that may find something in a module. The others are not imported."""
+    def awake(self, module: Module, occurring: Occurring | None = None) -> list[Rule]:
+        """The rules of them that may find something in a module, or only in functions with what is
+        `occurring`. The others are not imported.
+        """
         from ptx_lsp.model._core import words_in
         from ptx_lsp.model.module_wakes import Occurring
 
@@ -73,7 +76,7 @@ class Rules(NamedTuple):
         entries = [one for one in entries if not one.words or not words.isdisjoint(one.words)]
         if any(one.wake for one in entries):
             try:
-                occurring = Occurring(module)
+                occurring = occurring or Occurring(module.functions)
             except Exception as error:
                 report_failure(__name__, "all rules run: it is unknown what occurs in the module", error)
             else:
