@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -61,16 +62,25 @@ def _results(in_ci: bool) -> Iterator[Result]:
     yield _run(STYLE)[0]
     has_npm = in_ci or shutil.which("npm") is not None
     beside = [TYPES, VS_CODE] if has_npm else [TYPES]
+    are_done = Event()
     with ThreadPoolExecutor(1) as pool:
-        others = pool.submit(lambda: [_run(part, captured=True) for part in beside])
-        yield _run(PYTHON_TESTS)[0]
-        if not others.done():
-            print("== Waiting for what runs beside them", flush=True)
-        for result, output in others.result():
-            print(f"== Output of make {PARTS[result.part]}\n{output}", end="", flush=True)
-            yield result
+        tests = pool.submit(_run_tests, are_done)
+        # Ctrl-C reaches this thread before it can begin another part: make may end with it as with a failure
+        others = [_run(part, captured=True) for part in beside]
+        are_done.set()
+        yield tests.result()
+    for result, output in others:
+        print(f"== Output of make {PARTS[result.part]}\n{output}", end="", flush=True)
+        yield result
     if not has_npm:
         yield Result(VS_CODE, "left out: npm is missing", 0.0)
+
+
+def _run_tests(are_others_done: Event) -> Result:
+    result, _ = _run(PYTHON_TESTS)
+    if not are_others_done.is_set():
+        print("== Waiting for what runs beside them", flush=True)
+    return result
 
 
 def _run(part: str, *, captured: bool = False) -> tuple[Result, str]:

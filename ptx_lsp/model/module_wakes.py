@@ -53,11 +53,16 @@ def _occurrences(mask: int) -> tuple[Occurrence, ...] | None:
 class Occurring:
     """All opcodes and features of some functions of a module."""
 
-    __slots__ = ("features", "opcodes")
+    __slots__ = ("features", "is_unknown", "opcodes")
 
-    def __init__(self, functions: Iterable[Function]) -> None:
+    def __init__(self) -> None:
         self.opcodes: set[str] = set()
         self.features = 0
+        self.is_unknown = False
+        """Whether anything may occur."""
+
+    def add(self, functions: Iterable[Function]) -> None:
+        """Adds those of some functions."""
         for function in functions:
             if not function.body.instructions:
                 continue
@@ -71,10 +76,11 @@ class Occurring:
         """Adds those of other functions."""
         self.opcodes |= other.opcodes
         self.features |= other.features
+        self.is_unknown |= other.is_unknown
 
     def wakes(self, wake: ModuleWake) -> bool:
         """Whether a pass with this wake may find something."""
-        return all(any(self._has(*one) for one in group) for group in wake)
+        return self.is_unknown or all(any(self._has(*one) for one in group) for group in wake)
 
     def _has(self, opcodes: tuple[str, ...] | None, features: int) -> bool:
         if features and not features & self.features:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from ptx_lsp.lint.configuration.selection import EVERY, Choice, chosen
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.results.report import FileReport
 from ptx_lsp.lint.rule import Rule
+from ptx_lsp.model import module_wakes
 from ptx_lsp.model.function import Function
 from ptx_lsp.parallel import fork
 from tests.cli.conftest import HEADER
@@ -38,15 +40,15 @@ FILES = {**own_files(), **{path.stem: path for path in sorted(Path("examples").r
 
 @pytest.fixture
 def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The processes that are made, of which each takes few instructions."""
+    """One for each process that is made; each takes few instructions."""
     made: list[int] = []
 
-    class Counted(fork.Fork[object]):
-        def __init__(self, compute: Callable[[], object]) -> None:
-            super().__init__(compute)
-            made.append(self._process)
+    class Counted(fork.Forks[object]):
+        def start(self, compute: Callable[[], object]) -> None:
+            super().start(compute)
+            made.append(1)
 
-    monkeypatch.setattr(fork, "Fork", Counted)
+    monkeypatch.setattr(fork, "Forks", Counted)
     monkeypatch.setattr(shares, "_WORTH_A_PROCESS", 10)
     return made
 
@@ -133,16 +135,35 @@ def test_a_copy_that_dies_loses_nothing(
     assert len(report.diagnostics) == 8
 
 
+def test_what_occurs_is_unknown_in_a_share(
+    large: Path, copies: list[int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = checked(large, 1)
+    check_all = module_wakes.checks
+
+    def fail(function: Function) -> object:
+        if function.name == "k5":
+            raise RuntimeError("no")
+        return check_all(function)
+
+    monkeypatch.setattr(module_wakes, "checks", fail)
+    report = checked(large, 3)
+    caplog.clear()
+    assert len(copies) == 2
+    assert report.diagnostics == whole.diagnostics
+    assert ["all rules run" in one for one in report.failures] == [True]
+
+
 def test_no_more_processes(large: Path, copies: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> int:
         raise BlockingIOError("Resource temporarily unavailable")
 
     alone = checked(large, 1)
-    opened = len(list(Path("/proc/self/fd").iterdir()))
     monkeypatch.setattr(os, "fork", refuse)
     assert checked(large, 3) == alone
     assert not copies
-    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+    monkeypatch.setattr(os, "pipe", refuse)
+    assert checked(large, 3) == alone
 
 
 @given(st.lists(st.integers(0, 5000), max_size=60), st.integers(1, 9))
@@ -174,25 +195,31 @@ def test_shares(sizes: Sequence[int], processes: int, expected: list[list[int]])
 
 _COUNTING = """
 import os, sys
+from pathlib import Path
 fork, made = os.fork, []
 def counted():
     made.append(fork())
     return made[-1]
 os.fork = counted
+from ptx_lsp.cli.checking import jobs
 from ptx_lsp.cli.entry import main
+jobs.LONG = 1000
 status = main()
-print(len(made), file=sys.stderr)
+Path(os.environ["COUNTED"]).write_text(str(len(made)))
 sys.exit(status)
 """
 
 
 @pytest.mark.parametrize(("jobs", "copies"), [("1", 0), ("2", 1)])
 def test_the_command_makes_copies_for_a_large_file(tmp_path: Path, jobs: str, copies: int) -> None:
-    large = tmp_path / "large.ptx"
+    """Also at a terminal, which shows a bar of progress."""
+    large, count = tmp_path / "large.ptx", tmp_path / "count"
     large.write_text(HEADER + "".join(kernel(f"k{number}") for number in range(300)))
-    options = ["--no-cache", "--jobs", jobs, "--format", "json"]
-    done = subprocess.run(
-        [sys.executable, "-c", _COUNTING, *options, str(large)], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, f"{copies}\n")
-    assert len(json.loads(done.stdout)["files"][0]["kernels"]) in {0, 300}
+    command = [sys.executable, "-c", _COUNTING, "--no-cache", "--jobs", jobs, "--format", "json", str(large)]
+    terminal, other = pty.openpty()
+    with os.fdopen(terminal, "rb"), os.fdopen(other, "wb") as shown:
+        environment = {**os.environ, "COUNTED": str(count)}
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=shown, check=False, env=environment)
+    assert done.returncode == 0
+    assert count.read_text() == str(copies)
+    assert len(json.loads(done.stdout)["files"]) == 1

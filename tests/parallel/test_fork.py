@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from ptx_lsp.parallel.fork import Fork, can_fork
+from ptx_lsp.parallel.fork import Forks, can_fork
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="no copies of processes on this system"),
@@ -30,20 +30,23 @@ def exists(process: int) -> bool:
     return state != "Z"
 
 
-def test_a_copy_computes_a_value_from_what_was_there() -> None:
+def computed(*computes: Callable[[], object]) -> list[object]:
+    with Forks[object]() as forks:
+        for compute in computes:
+            forks.start(compute)
+        return list(forks.results())
+
+
+def test_copies_compute_values_from_what_was_there() -> None:
     here = {"name": [1, 2, 3]}
-    fork = Fork(lambda: (os.getpid(), here.pop("name")))
-    found = fork.result()
-    fork.end()
-    assert found is not None and found[0] != os.getpid() and found[1] == [1, 2, 3]
+    assert computed(lambda: here.pop("name"), lambda: here) == [[1, 2, 3], here]
     assert here == {"name": [1, 2, 3]}
+    processes = {os.getpid(), *computed(os.getpid, os.getpid)}
+    assert len(processes) == 3
 
 
 def test_more_than_a_pipe_holds() -> None:
-    fork = Fork(lambda: bytes(10_000_000))
-    found = fork.result()
-    fork.end()
-    assert found == bytes(10_000_000)
+    assert computed(lambda: bytes(10_000_000), lambda: b"1" * 300_000) == [bytes(10_000_000), b"1" * 300_000]
 
 
 def fail() -> None:
@@ -60,10 +63,7 @@ def interrupt() -> None:
 def test_a_copy_that_fails_has_no_value(
     compute: Callable[[], object], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    fork = Fork(compute)
-    found = fork.result()
-    fork.end()
-    assert found is None
+    assert computed(lambda: 1, compute, lambda: 2) == [1, None, 2]
     assert capfd.readouterr() == ("", "")
 
 
@@ -79,51 +79,80 @@ def test_ctrl_c_while_a_copy_starts(
         return made
 
     monkeypatch.setattr(os, "fork", interrupted)
-    fork = Fork(lambda: 1)
-    found = fork.result()
-    fork.end()
-    assert found is None
+    assert computed(lambda: 1) == [None]
     assert capfd.readouterr() == ("", "")
+
+
+def test_without_a_process_no_file_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> int:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    opened = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    monkeypatch.setattr(os, "fork", refuse)
+    with pytest.raises(BlockingIOError):
+        computed(lambda: 1)
+    assert len(os.listdir("/proc/self/fd")) == opened  # noqa: PTH208
+
+
+@pytest.fixture
+def without_children() -> Iterator[None]:
+    """Children that end are forgotten, as below `trap '' CHLD` in a shell."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.usefixtures("without_children")
+def test_children_that_are_not_waited_for() -> None:
+    assert computed(lambda: 1, lambda: 2) == [1, 2]
 
 
 def test_a_copy_writes_nothing_that_the_original_has_yet_to_write() -> None:
     script = (
         "import sys, atexit\n"
-        "from ptx_lsp.parallel.fork import Fork\n"
+        "from ptx_lsp.parallel.fork import Forks\n"
         "atexit.register(print, 'end')\n"
         "print('once')\n"
-        "fork = Fork(lambda: 1)\n"
-        "print(fork.result())\n"
-        "fork.end()\n"
+        "with Forks() as forks:\n"
+        "    forks.start(lambda: 1)\n"
+        "    print(*forks.results())\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("once\n1\nend\n", "")
 
 
-def test_end_ends_a_copy_that_computes() -> None:
+def test_the_end_of_the_context_ends_copies() -> None:
+    """Also those that wait until somebody reads what they have computed."""
     reader, writer = os.pipe()
 
     def compute() -> None:
-        os.write(writer, b"%d" % os.getpid())
+        os.write(writer, b"%8d" % os.getpid())
         time.sleep(1000)
 
-    fork = Fork(compute)
-    process = int(os.read(reader, 20))
-    fork.end()
+    def compute_much() -> bytes:
+        os.write(writer, b"%8d" % os.getpid())
+        return bytes(300_000)
+
+    with Forks[object]() as forks:
+        for one in (compute_much, compute, compute_much, compute):
+            forks.start(one)
+        processes = [int(os.read(reader, 8)) for _ in range(4)]
     os.close(reader)
     os.close(writer)
-    assert not exists(process)
+    assert not any(map(exists, processes))
 
 
 _WAITS = """
 import os, sys, time
-from ptx_lsp.parallel.fork import Fork
+from ptx_lsp.parallel.fork import Forks
 def compute():
     os.write(1, b"%d\\n" % os.getpid())
     time.sleep(1000)
 try:
-    forks = [Fork(compute), Fork(compute)]
-    print(forks[0].result(), flush=True)
+    with Forks() as forks:
+        forks.start(compute)
+        forks.start(compute)
+        print(*forks.results(), flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

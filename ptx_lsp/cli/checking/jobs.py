@@ -173,10 +173,8 @@ def _here(tasks: Sequence[Task], known: _Known, jobs: int | None) -> Generator[F
 
 
 def _helped(one: Input, jobs: int | None) -> int:
-    """How many processes may check a file together. Only the command makes copies of itself (its collector is
-    off): a program that imports the linter may have threads of libraries.
-    """
-    if jobs == 1 or one.cost < _LARGE or gc.isenabled():
+    """How many processes may check a file together."""
+    if jobs == 1 or one.cost < _LARGE:
         return 1
     from ptx_lsp.parallel.fork import can_fork
     from ptx_lsp.parallel.jobs import cores
@@ -241,6 +239,10 @@ def _progress(tasks: Sequence[Task], wanted: bool) -> Generator[Callable[[int], 
     from rich.progress import Progress
 
     # standard output is a report, and stays where it goes
-    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    is_moving = len(tasks) > 1  # by a thread, which would forbid to make copies of this process
+    console = Console(stderr=True)
+    with Progress(
+        console=console, transient=True, redirect_stdout=False, auto_refresh=is_moving
+    ) as bar:
         task = bar.add_task("Checking", total=total)
         yield lambda cost: bar.advance(task, cost)

@@ -8,6 +8,7 @@ from functools import partial
 from importlib import import_module
 
 from ptx_lsp.cli.settings import Settings
+from ptx_lsp.lint.configuration.selection import occurring_in
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.lint.failures import collected_failures
@@ -39,10 +40,11 @@ class Share(NamedTuple):
 def linted(module: Module, settings: Settings, processes: int) -> tuple[LintSession, dict[int, Kernel]]:
     """The findings about a module, and what is known of the metrics of its kernels, by number."""
     numbers = shared_out([len(one.body.instructions) for one in module.functions.anywhere()], processes)
-    shares = _in_processes(module, settings, numbers) if len(numbers) > 1 else []
+    if not numbers:
+        return LintSession(module, settings.rules.awake(module)), {}
+    shares = _in_processes(module, settings, numbers)
     done = {number for share in shares for number in share.findings}
-    functions = enumerate(module.functions)
-    occurring = Occurring([function for number, function in functions if number not in done])
+    occurring = occurring_in([one for number, one in enumerate(module.functions) if number not in done])
     for share in shares:
         occurring.update(share.occurring)
     session = LintSession(module, settings.rules.awake(module, occurring), staged=True)
@@ -57,20 +59,20 @@ def _in_processes(
     module: Module, settings: Settings, numbers: Sequence[Sequence[int]]
 ) -> list[Share]:
     """The shares, of which this process has the first. One that is lost with its process is left out."""
-    from ptx_lsp.parallel.fork import Fork
+    from ptx_lsp.parallel.fork import Forks
 
     if settings.has_kernels:
         import_module("ptx_lsp.lint.results.kernels")  # before this process is copied
-    forks: list[Fork[Share | None]] = []
     try:
+        copies = Forks[Share | None]()
+    except OSError:  # no more files
+        return []
+    with copies as forks:
         for each in numbers[1:]:
             with suppress(OSError):  # no more processes
-                forks.append(Fork(partial(_without_failures, module, settings, each)))
+                forks.start(partial(_without_failures, module, settings, each))
         mine = _share(module, settings, numbers[0])
-        return [mine, *filter(None, map(Fork.result, forks))]
-    finally:
-        for fork in forks:
-            fork.end()
+        return [mine, *filter(None, forks.results())]
 
 
 def _without_failures(module: Module, settings: Settings, numbers: Sequence[int]) -> Share | None:
@@ -82,7 +84,7 @@ def _without_failures(module: Module, settings: Settings, numbers: Sequence[int]
 
 def _share(module: Module, settings: Settings, numbers: Sequence[int]) -> Share:
     functions = module.functions
-    occurring = Occurring([functions[number] for number in numbers])
+    occurring = occurring_in([functions[number] for number in numbers])
     session = LintSession(module, settings.rules.awake(module, occurring), staged=True)
     for _ in session.on_functions(numbers):
         pass
@@ -128,4 +130,4 @@ def shared_out(sizes: Sequence[int], processes: int) -> list[list[int]]:
             shares[at].append(number)
             loads[at] += size
     most = max(sum(map(sizes.__getitem__, share)) for share in shares)
-    return [share for share in shares if share] if most < total * _MOST else []
+    return [shares[0], *filter(None, shares[1:])] if most < total * _MOST else []
