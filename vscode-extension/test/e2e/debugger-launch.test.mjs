@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { startDebugging } from './debugging.mjs';
-import { until, untilVisible } from './editor.mjs';
+import { until } from './editor.mjs';
 
 const LOOP = `.version 8.0
 .target sm_80
@@ -118,7 +118,7 @@ const rows = () => page.locator('.quick-input-list .monaco-list-row');
 
 /** The threads of a block of the launch that a lens debugs, which stops before the first instruction. */
 async function threadsOf(lens) {
-  await untilVisible(() => lens.click(), debug.toolbar);
+  await debug.startBy(lens);
   await debug.stopsAt('loop.ptx', 13);
   const found = await blockSize();
   await debug.stop();

@@ -45,7 +45,7 @@ after(() => editor?.close());
 test('the lens starts a session that stops before the first instruction', async () => {
   const lens = page.locator('.codelens-decoration a', { hasText: 'Debug' }).first();
   await lens.waitFor();
-  await untilVisible(() => lens.click(), debug.toolbar);
+  await debug.startBy(lens);
   await debug.stopsAt(FILE, 10);
 });
 

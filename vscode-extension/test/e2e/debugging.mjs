@@ -73,6 +73,8 @@ export async function startDebugging({ settings = {}, ...given }) {
       }, access);
       await access.click();
     },
+    /** Starts a session with a click on a code lens. It begins late on a slow machine, and must not begin twice. */
+    startBy: (lens) => untilVisible(() => lens.click(), toolbar, 60_000),
     async start() {
       await editor.command('Debug: Start Debugging');
       await toolbar.waitFor();

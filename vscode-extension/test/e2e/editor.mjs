@@ -15,7 +15,7 @@ export { EXTENSION, PROJECT };
 /** Where screenshots go: build output, or `images` when the README's are made anew. */
 export const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
 /** How long to wait for anything, in milliseconds: only a broken editor takes as long. */
-const PATIENCE = Number(process.env.PTX_PATIENCE ?? 120_000);
+const PATIENCE = Number(process.env.PTX_PATIENCE ?? 300_000);
 /** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
 const TURN = 5_000;
 /** How many times slower the browser is made, to try tests as a busy machine runs them. */
@@ -25,6 +25,7 @@ const COMMANDS = {
   'Add Data Breakpoint at Address': 'workbench.debug.viewlet.action.addDataBreakpointOnAddress',
   'Debug: Select and Start Debugging': 'workbench.action.debug.selectandstart',
   'Debug: Start Debugging': 'workbench.action.debug.start',
+  'Developer: Force Retokenize': 'editor.action.forceRetokenize',
   'File: Save': 'workbench.action.files.save',
   'Open Disassembly View': 'debug.action.openDisassemblyView',
   'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
@@ -335,15 +336,15 @@ export async function chooseFromMenu(page, entry) {
   await item.click({ timeout: TURN });
 }
 
-/** Does `act` until `effect` is visible. What is done may be done twice. */
-export async function untilVisible(act, effect) {
+/** Does `act` until `effect` is visible, every `turn` milliseconds. What is done may be done twice. */
+export async function untilVisible(act, effect, turn = TURN) {
   let acted = false;
   await until(async () => {
     if (!acted || !(await effect.isVisible())) {
       acted = true; // the effect may come late, and what is acted on be gone then
       await act();
     }
-    await effect.waitFor({ timeout: TURN });
+    await effect.waitFor({ timeout: turn });
     return true;
   }, async () => {
     const inFront = await effect.page().locator('.monaco-dialog-box:visible, .quick-input-widget:visible, .notification-toast:visible').allInnerTexts();
