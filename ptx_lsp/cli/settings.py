@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ptx_lsp.lint.configuration.budget import Budgets
 from ptx_lsp.lint.configuration.selection import Rules
 from ptx_lsp.named_tuple import NamedTuple
@@ -50,13 +48,3 @@ class Settings(NamedTuple):
     """The targets that a file with inline PTX is built for, if they are known."""
     metadata: Mapping[str, KernelMetadata] | None = None
     """The metadata of its kernels that a compiler wrote beside the file, by name."""
-
-    @property
-    def has_kernels(self) -> bool:
-        """Whether the metrics of kernels are needed."""
-        return self.kernels or bool(self.budgets)
-
-    @property
-    def block_threads(self) -> int | None:
-        """The threads of a block of a kernel that does not fix them."""
-        return math.prod(self.threads) if self.threads is not None else None

@@ -12,7 +12,6 @@ from ptx_lsp.static_typing import TYPE_CHECKING, Literal
 from ptx_lsp.text import Edit, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TypeAlias
 
 Severity: TypeAlias = Literal["error", "warning", "info", "hint"]
@@ -50,21 +49,6 @@ class Finding(NamedTuple):
     """The severity, if it differs from the rule's own."""
     alternatives: tuple[FixProposal, ...] = ()
     """Alternative fixes for a person to choose from; none is ever applied automatically."""
-
-
-def with_places(finding: Finding, change: Callable[[Place], Place]) -> Finding:
-    """The finding with all of its places changed."""
-
-    def changed(remedy: FixProposal) -> FixProposal:
-        edits = [one._replace(place=change(one.place)) for one in remedy.replacements]
-        return remedy._replace(replacements=tuple(edits))
-
-    return finding._replace(
-        place=change(finding.place),
-        related=tuple([(change(place), text) for place, text in finding.related]),
-        fix=changed(finding.fix) if finding.fix is not None else None,
-        alternatives=tuple([changed(remedy) for remedy in finding.alternatives]),
-    )
 
 
 class Related(NamedTuple):

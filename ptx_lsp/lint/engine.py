@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from ptx_lsp.lint.diagnostic import (
     SEVERITIES,
@@ -14,7 +14,6 @@ from ptx_lsp.lint.diagnostic import (
     Related,
     Replacement,
     Severity,
-    with_places,
 )
 from ptx_lsp.lint.failures import report_failure
 from ptx_lsp.lint.fixes.deletion_edits import widened
@@ -23,7 +22,6 @@ from ptx_lsp.lint.rule import Rule
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import directive_shape, function_features
 from ptx_lsp.model.module import Module
-from ptx_lsp.model.place import Place
 from ptx_lsp.static_typing import TYPE_CHECKING, TypeVar
 from ptx_lsp.syntax.item import Item
 from ptx_lsp.text import Edit
@@ -115,17 +113,9 @@ class LintSession:
         A second call continues after the last step.
         """
         yield from self._on_modules(self._errors)
-        yield from self.on_functions(finished=finished)
-        yield from self._on_modules(self._others)
-        self._is_complete = True
-
-    def on_functions(
-        self, numbers: Iterable[int] | None = None, finished: Callable[[Function], None] | None = None
-    ) -> Iterator[Rule]:
-        """The steps of the rules about functions; with `numbers`, only for these functions."""
         if not self._has_begun:
             self._inherit()
-        for number in sorted(self._pending if numbers is None else self._pending.intersection(numbers)):
+        for number in sorted(self._pending):
             checked, function = self._checked[number], self.module.functions[number]
             shape = directive_shape(function)
             for index, (rule, check) in self._awake_for(function):
@@ -143,39 +133,12 @@ class LintSession:
                     self._add(number, checked, found)
                 checked.done = index + 1
                 yield rule
-            self._finish(number, checked)
+            checked.done = len(self._on_function)
+            self._pending.discard(number)
             if finished is not None:
                 finished(function)
-
-    def sent(self, numbers: Iterable[int]) -> dict[int, list[tuple[str, Finding]]]:
-        """The findings about some functions, each with the name of its rule, for another session about the
-        module, which may be in another process.
-        """
-        span = self.module.span
-
-        def in_file(place: Place) -> Place:
-            return Place(None, *span(place))
-
-        return {
-            number: [(rule.name, with_places(one, in_file)) for rule, one in self._checked[number].findings]
-            for number in numbers
-        }
-
-    def receive(self, sent: Mapping[int, Iterable[tuple[str, Finding]]]) -> None:
-        """Takes the findings about some functions, on which no rules need run then."""
-        if not self._has_begun:
-            self._inherit()
-        rules = {rule.name: rule for rule in self.rules}
-        for number, findings in sent.items():
-            checked = self._checked[number]
-            found = [(rules[name], finding) for name, finding in findings]
-            if found:
-                self._add(number, checked, found)
-            self._finish(number, checked)
-
-    def _finish(self, number: int, checked: _Checked) -> None:
-        checked.done = len(self._on_function)
-        self._pending.discard(number)
+        yield from self._on_modules(self._others)
+        self._is_complete = True
 
     def _on_modules(self, pending: list[Rule]) -> Iterator[Rule]:
         while pending:

@@ -10,13 +10,11 @@ from __future__ import annotations
 from ptx_lsp.model.function_wakes import FAILED_CHECKS, FunctionWake, instruction_wake
 from ptx_lsp.model.instructions.checks import checks
 from ptx_lsp.model.instructions.shapes import shape_counts
+from ptx_lsp.model.module import Module
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Final, TypeAlias
-
-    from ptx_lsp.model.function import Function
 
 Occurrence: TypeAlias = tuple[tuple[str, ...] | None, int]
 """One of some opcodes (None: of all), and one of some features (0: none is needed)."""
@@ -51,19 +49,14 @@ def _occurrences(mask: int) -> tuple[Occurrence, ...] | None:
 
 
 class Occurring:
-    """All opcodes and features of some functions of a module."""
+    """All opcodes and features of a module."""
 
-    __slots__ = ("features", "is_unknown", "opcodes")
+    __slots__ = ("features", "opcodes")
 
-    def __init__(self) -> None:
+    def __init__(self, module: Module) -> None:
         self.opcodes: set[str] = set()
         self.features = 0
-        self.is_unknown = False
-        """Whether anything may occur."""
-
-    def add(self, functions: Iterable[Function]) -> None:
-        """Adds those of some functions."""
-        for function in functions:
+        for function in module.functions:
             if not function.body.instructions:
                 continue
             for shape in shape_counts(function).counts:
@@ -72,15 +65,9 @@ class Occurring:
             if not self.features & FAILED and checks(function):
                 self.features |= FAILED
 
-    def update(self, other: Occurring) -> None:
-        """Adds those of other functions."""
-        self.opcodes |= other.opcodes
-        self.features |= other.features
-        self.is_unknown |= other.is_unknown
-
     def wakes(self, wake: ModuleWake) -> bool:
         """Whether a pass with this wake may find something."""
-        return self.is_unknown or all(any(self._has(*one) for one in group) for group in wake)
+        return all(any(self._has(*one) for one in group) for group in wake)
 
     def _has(self, opcodes: tuple[str, ...] | None, features: int) -> bool:
         if features and not features & self.features:

@@ -51,9 +51,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the files that are really checked."""
     paths: list[str] = []
 
-    def counting(
-        one: Input, settings: Settings, is_last: bool = False, processes: int = 1
-    ) -> FileReport:
+    def counting(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
         paths.append(one.path)
         return check(one, settings)
 
@@ -155,9 +153,7 @@ def test_a_copy_of_what_could_not_be_checked(
     Path("k1.ptx").write_bytes(Path("k0.ptx").read_bytes())
     paths: list[str] = []
 
-    def failing(
-        one: Input, settings: Settings, is_last: bool = False, processes: int = 1
-    ) -> FileReport:
+    def failing(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
         paths.append(one.path)
         return FileReport(one.path, error="gone") if one.path == "k0.ptx" else check(one, settings)
 

@@ -46,11 +46,9 @@ def die(one: Input) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def check_or_die(
-    one: Input, settings: Settings, is_last: bool = False, processes: int = 1
-) -> FileReport:
+def check_or_die(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
     die(one)
-    return check(one, settings, is_last, processes)
+    return check(one, settings, is_last)
 
 
 def check_there_or_die(task: Task) -> FileReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -41,16 +42,15 @@ class Judged(NamedTuple):
     """
 
 
-def check(one: Input, settings: Settings, is_last: bool = False, processes: int = 1) -> FileReport:
+def check(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
     """The report of one input. Never raises an Exception: the report contains any failure. If `is_last`, the
-    memory of the module is left to the end of the process or to the garbage collector. `processes` may be
-    used for a large file.
+    memory of the module is left to the end of the process or to the garbage collector.
     """
     with collected_failures() as failures, _uninterrupted():
         try:
             source = Source(read(one))
             if settings.language is None:
-                report = _check(one.path, source, settings, is_last, processes)
+                report = _check(one.path, source, settings, is_last)
             elif settings.requires:
                 raise InputError("--requires supports PTX files only")
             else:
@@ -89,7 +89,7 @@ def located(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text}{where}"
 
 
-def _check(path: str, source: Source, settings: Settings, is_last: bool, processes: int) -> FileReport:
+def _check(path: str, source: Source, settings: Settings, is_last: bool) -> FileReport:
     document = Document.read(source)
     fixed: tuple[str, ...] = ()
     if settings.fix:
@@ -100,17 +100,11 @@ def _check(path: str, source: Source, settings: Settings, is_last: bool, process
     judged: list[Judged] = []
     modules: list[Module] = []
     module, linting = None, None
-    known: dict[int, Kernel] = {}
     for number, target in enumerate(wanted, 1):
         module = Module(document, module, target, settings.threads)
         modules.append(module)
-        if processes > 1 and len(wanted) == 1 and settings.ptxas is None:
-            from ptx_lsp.cli.checking.shares import linted
-
-            linting, known = linted(module, settings, processes)
-        else:
-            linting = LintSession(module, settings.rules.awake(module), linting)
-        judged.append(_judge(linting, target, settings, comments, number == len(wanted), known))
+        linting = LintSession(module, settings.rules.awake(module), linting)
+        judged.append(_judge(linting, target, settings, comments, number == len(wanted)))
         settings = settings._replace(details=False)  # they are the same for every target
     assert module is not None
     found = merged([one.found for one in judged], settings.targets)
@@ -170,7 +164,6 @@ def _judge(
     settings: Settings,
     comments: Suppressions,
     is_last: bool,
-    known: Mapping[int, Kernel],
 ) -> Judged:
     module, source = linting.module, linting.module.document.source
     kept = list(settings.rules.judged(comments.kept(linting.once(is_last))))
@@ -190,7 +183,7 @@ def _judge(
                 found = assembler.with_messages(kept, answer, source, comments, origins.of)
     if found is None:
         found = list(reported(kept, source, origins.of))
-    rows = _kernels(module, settings, measured, known)
+    rows = _kernels(module, settings, measured)
     if settings.metadata is not None:
         complaints += _contradictions(module, rows, settings.metadata)
     if settings.budgets and budget.OVER_BUDGET in settings.rules.names:
@@ -222,19 +215,17 @@ def _with_unused(
 
 
 def _kernels(
-    module: Module,
-    settings: Settings,
-    measured: Mapping[str, Resources] | None,
-    known: Mapping[int, Kernel],
+    module: Module, settings: Settings, measured: Mapping[str, Resources] | None = None
 ) -> list[Kernel]:
     """The kernels. The analyses are slow to import and to run, so this is called only on request."""
-    if not settings.has_kernels:
+    if not (settings.kernels or settings.budgets):
         return []
     from ptx_lsp.lint.results.kernels import kernels
 
+    threads = math.prod(settings.threads) if settings.threads is not None else None
     return kernels(
-        module, measured, settings.block_threads, settings.details, settings.maxrregcount,
-        settings.dynamic_shared, settings.metadata, settings.fingerprints, known,
+        module, measured, threads, settings.details, settings.maxrregcount,
+        settings.dynamic_shared, settings.metadata, settings.fingerprints,
     )
 
 

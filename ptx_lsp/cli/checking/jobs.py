@@ -35,8 +35,6 @@ _LARGEST_PART = 1 << 19
 """Bytes; of many files, results come earlier in smaller parts."""
 _MUCH_GARBAGE = 200_000
 """Objects since the last collection."""
-_LARGE = 1 << 17
-"""Bytes of a file that may have enough functions for several processes."""
 LONG = 4 << 20
 """Bytes from which on progress is shown; about some seconds."""
 
@@ -61,10 +59,8 @@ def check_all(
         return found
 
     if isinstance(jobs, int | None):
-        count = _process_count([task.one for task in missing], jobs)
-        reports = _here(distinct, known, jobs) if count == 1 else _elsewhere(distinct, known, count)
-    else:
-        reports = _elsewhere(distinct, known, jobs)
+        jobs = _process_count([task.one for task in missing], jobs)
+    reports = _here(distinct, known) if jobs == 1 else _elsewhere(distinct, known, jobs)
     repeated: dict[str, FileReport] = {}
     with closing(reports), _progress(missing, show_progress) as advance:
         for task in tasks:
@@ -87,13 +83,13 @@ def check_all(
         kept.prune()
 
 
-def check(one: Input, settings: Settings, is_last: bool = False, processes: int = 1) -> FileReport:
+def check(one: Input, settings: Settings, is_last: bool = False) -> FileReport:
     """The report of one input. The imports are slow, so they are deferred: a fully cached run does not need
     them.
     """
     from ptx_lsp.cli.checking.check import check
 
-    return check(one, settings, is_last, processes)
+    return check(one, settings, is_last)
 
 
 def _process_count(inputs: Sequence[Input], jobs: int | None) -> int:
@@ -160,26 +156,15 @@ def _keep(kept: Cache, task: Task, found: FileReport) -> None:
 _Known: TypeAlias = "Callable[[Task], FileReport | None]"
 
 
-def _here(tasks: Sequence[Task], known: _Known, jobs: int | None) -> Generator[FileReport]:
-    """The reports from this process, with the help of others, at most `jobs`, for large files."""
+def _here(tasks: Sequence[Task], known: _Known) -> Generator[FileReport]:
     for task in tasks:
         found = known(task)
         if found is None:
             if not gc.isenabled() and gc.get_count()[0] > _MUCH_GARBAGE:
                 gc.collect(1)  # most objects are freed without, with the module of their file
             is_last = task is tasks[-1] and not gc.isenabled()
-            found = check(task.one, task.settings, is_last, _helped(task.one, jobs))
+            found = check(task.one, task.settings, is_last)
         yield found
-
-
-def _helped(one: Input, jobs: int | None) -> int:
-    """How many processes may check a file together."""
-    if jobs == 1 or one.cost < _LARGE:
-        return 1
-    from ptx_lsp.parallel.fork import can_fork
-    from ptx_lsp.parallel.jobs import cores
-
-    return jobs or cores() if can_fork() else 1
 
 
 def _elsewhere(
@@ -239,10 +224,6 @@ def _progress(tasks: Sequence[Task], wanted: bool) -> Generator[Callable[[int], 
     from rich.progress import Progress
 
     # standard output is a report, and stays where it goes
-    is_moving = len(tasks) > 1  # by a thread, which would forbid to make copies of this process
-    console = Console(stderr=True)
-    with Progress(
-        console=console, transient=True, redirect_stdout=False, auto_refresh=is_moving
-    ) as bar:
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("Checking", total=total)
         yield lambda cost: bar.advance(task, cost)

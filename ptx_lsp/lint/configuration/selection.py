@@ -13,9 +13,7 @@ from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptx_lsp.lint.rule import Rule
-    from ptx_lsp.model.function import Function
     from ptx_lsp.model.module import Module
-    from ptx_lsp.model.module_wakes import Occurring
 
 PTXAS = "ptxas"
 OVER_BUDGET = "over-budget"
@@ -64,19 +62,22 @@ class Rules(NamedTuple):
         """The rules that run."""
         return _imported([one for one in rule_index() if one.name in self.names])
 
-    def awake(self, module: Module, occurring: Occurring | None = None) -> list[Rule]:
-        """The rules of them that may find something in a module, or only in functions with what is
-        `occurring`. The others are not imported.
-        """
+    def awake(self, module: Module) -> list[Rule]:
+        """The rules of them that may find something in a module. The others are not imported."""
         from ptx_lsp.model._core import words_in
+        from ptx_lsp.model.module_wakes import Occurring
 
         entries = [one for one in rule_index() if one.name in self.names and not one.on_block]
         wanted = {word for one in entries for word in one.words}
         words = words_in(module.document.source.data, list(wanted))
         entries = [one for one in entries if not one.words or not words.isdisjoint(one.words)]
         if any(one.wake for one in entries):
-            found = occurring or occurring_in(module.functions)
-            entries = [one for one in entries if found.wakes(one.wake)]
+            try:
+                occurring = Occurring(module)
+            except Exception as error:
+                report_failure(__name__, "all rules run: it is unknown what occurs in the module", error)
+            else:
+                entries = [one for one in entries if occurring.wakes(one.wake)]
         return _imported(entries)
 
     def of_blocks(self) -> list[Rule]:
@@ -89,19 +90,6 @@ class Rules(NamedTuple):
         for found in diagnostics:
             if found.rule in self.names:
                 yield found if found.rule not in own else found._replace(severity=own[found.rule])
-
-
-def occurring_in(functions: Iterable[Function]) -> Occurring:
-    """The opcodes and features of some functions; anything, if that fails, which is reported."""
-    from ptx_lsp.model.module_wakes import Occurring
-
-    found = Occurring()
-    try:
-        found.add(functions)
-    except Exception as error:
-        report_failure(__name__, "all rules run: it is unknown what occurs in the module", error)
-        found.is_unknown = True
-    return found
 
 
 def _imported(entries: Iterable[RuleEntry]) -> list[Rule]:

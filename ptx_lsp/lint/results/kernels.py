@@ -53,22 +53,18 @@ def kernels(
     dynamic: int | None = None,
     metadata: Mapping[str, KernelMetadata] | None = None,
     with_fingerprints: bool = False,
-    known: Mapping[int, Kernel] | None = None,
 ) -> list[Kernel]:
     """One row per kernel definition, in order, with its dynamic shared memory.
 
     `measured` are the metrics of ptxas by kernel name. `threads` is the block size if no `.reqntid` fixes it
     and no `.maxntid` forbids it. `maxrregcount` is the option of ptxas. `dynamic` is the dynamic shared
     memory where no launch comment gives it. `metadata` by kernel name give what the others leave open.
-    `with_fingerprints` adds those of their code. `known` are rows by the number of the function, as `kernel`
-    gives them.
+    `with_fingerprints` adds those of their code.
     """
-    numbered = [(number, f) for number, f in enumerate(module.functions) if has_metrics(f)]
-    defined = [function for _, function in numbered]
+    defined = [f for f in module.functions if f.is_kernel and f.symbol.is_definition and f.name]
     rows = (
-        (known or {}).get(number)
-        or kernel(function, (measured or {}).get(function.name), threads, with_details, maxrregcount)
-        for number, function in numbered
+        kernel(function, (measured or {}).get(function.name), threads, with_details, maxrregcount)
+        for function in defined
     )
     found = [
         with_launch(row, function, dynamic, metadata_of(function, metadata or {}))
@@ -80,11 +76,6 @@ def kernels(
         pairs = zip(found, defined, strict=True)
         return [row._replace(fingerprint=code_fingerprint(function)) for row, function in pairs]
     return found
-
-
-def has_metrics(function: Function) -> bool:
-    """Whether it is a kernel with a body and a name."""
-    return bool(function.is_kernel and function.symbol.is_definition and function.name)
 
 
 def kernel(
