@@ -104,6 +104,19 @@ def test_no_part_begins_after_ctrl_c(project: Path) -> None:
     assert "npm" not in ran
 
 
+def test_no_part_begins_after_ctrl_c_if_make_has_failed_with_it(project: Path) -> None:
+    """make may see the end of its program before its own signal, and end as after any failure."""
+    _write_program(project / "bin" / "pyrefly", "echo $$ > pyrefly.runs; exec sleep 60")
+    _write_program(
+        project / "bin" / "python",
+        "for n in $(seq 600); do [ -s pyrefly.runs ] && break; sleep 0.1; done\n"
+        "kill -INT $(cut -d' ' -f4 /proc/$PPID/stat); kill $(cat pyrefly.runs); sleep 1",
+    )
+    status, ran, _ = _make_test(project, ci="", start_new_session=True)
+    assert status
+    assert "npm" not in ran
+
+
 def test_the_types_are_checked_beside_the_tests(project: Path) -> None:
     """Each of them waits for the other to begin."""
     for one, other in (("python", "pyrefly"), ("pyrefly", "python")):

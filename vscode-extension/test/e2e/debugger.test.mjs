@@ -52,7 +52,7 @@ test('the lens starts a session that stops before the first instruction', async 
 test('a divergent branch leaves two groups', async () => {
   await debug.goTo('Step Over', FILE, 11);
   await debug.goTo('Step Over', FILE, 12);
-  await debug.shows('Registers', '%r0', '0');
+  await debug.shows('Registers', '%r0', /=\s*0$/);
   await debug.button('Step Over').click();
   await debug.row('call-stack', `${'#'.repeat(12)}${'.'.repeat(20)}`).waitFor();
   await debug.row('call-stack', `${'.'.repeat(12)}${'#'.repeat(20)}`).waitFor();
@@ -80,14 +80,14 @@ test('the warp shows both groups and a register in all lanes', async () => {
 
 test('a lane is put in focus with the mouse and with the keyboard', async () => {
   await warp.locator('tr.watched td').nth(20).click();
-  await debug.shows('Registers', '%r0', '20');
+  await debug.shows('Registers', '%r0', /=\s*20$/);
   await debug.stopsAt(FILE, 13);
   await warp.locator('.title', { hasText: 'lane 20' }).waitFor();
   await warp.locator('thead tr').first().locator('th').nth(21).focus();
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Enter');
   await warp.locator('.title', { hasText: 'lane 19' }).waitFor();
-  await debug.shows('Registers', '%r0', '19');
+  await debug.shows('Registers', '%r0', /=\s*19$/);
 });
 
 test('what a step has changed is marked', async () => {

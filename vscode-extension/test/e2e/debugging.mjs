@@ -42,7 +42,7 @@ export async function startDebugging({ settings = {}, ...given }) {
       await made.waitFor();
     },
     /**
-     * Opens a scope in the view *Variables*, until a variable of it is shown with a text. VS Code closes scopes when it draws
+     * Opens a scope in the view *Variables*, until a variable of it is shown with a text. VS Code may close it when it draws
      * a step while it still draws the one before.
      */
     async shows(scope, name, text = '') {
