@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { answerFileDialog, example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, example, ourServer, startEditor } from './editor.mjs';
+import { TURN, until, untilVisible } from './waiting.mjs';
 
 const SAXPY = example('saxpy.ptx');
 /** With one multiplication more, in a register that is never written. */
@@ -33,34 +34,34 @@ test('with another file: what changed, and what is worse', async () => {
   await untilVisible(async () => {
     if (!(await title.isVisible())) {
       await editor.command('PTX: Compare Kernels with Another File');
-      await title.waitFor({ timeout: 5_000 }); // until then, the input is that of the palette
+      await title.waitFor(); // until then, the input is that of the palette
     }
     await answerFileDialog(page, path.join(editor.workspace, 'two.ptx'));
-  }, inner().locator('h1', { hasText: 'two.ptx → changed.ptx' }));
-  await inner().locator('p', { hasText: '1 gone' }).waitFor();
-  await inner().locator('li.worse', { hasText: '+1 uninitialised-read' }).waitFor();
-  await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
+  }, editor.panel().locator('h1', { hasText: 'two.ptx → changed.ptx' }));
+  await editor.panel().locator('p', { hasText: '1 gone' }).waitFor();
+  await editor.panel().locator('li.worse', { hasText: '+1 uninitialised-read' }).waitFor();
+  await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 
 test('registers and occupancy are what ptxas measured on both sides, and say so', async () => {
-  await inner().locator('#all').check();
+  await setAll(true);
   for (const figure of ['registers', 'occupancy', 'spills']) {
-    const row = inner().locator('tr', { has: page.locator('th', { hasText: new RegExp(`^${figure}$`) }) });
+    const row = editor.panel().locator('tr', { has: page.locator('th', { hasText: new RegExp(`^${figure}$`) }) });
     await row.locator('td', { hasText: /^measured$/ }).waitFor();
   }
-  await inner().locator('#unmeasured').waitFor({ state: 'detached' });
-  await inner().locator('#all').uncheck();
+  await editor.panel().locator('#unmeasured').waitFor({ state: 'detached' });
+  await setAll(false);
 });
 
 test('the comparison follows edits, and a click shows both texts', async () => {
   await page.locator('.view-line', { hasText: 'mul.f32' }).first().click();
   await page.keyboard.press('Home');
   await page.keyboard.type('//');
-  await inner().locator('li', { hasText: 'mul.f32' }).waitFor({ state: 'detached' });
+  await editor.panel().locator('li', { hasText: 'mul.f32' }).waitFor({ state: 'detached' });
   await page.keyboard.press('Control+z');
-  await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
+  await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
   await editor.shot('compare');
-  await untilVisible(() => inner().getByRole('button', { name: 'saxpy' }).first().click(), page.locator('.diff-editor, .monaco-diff-editor').first());
+  await untilVisible(() => editor.panel().getByRole('button', { name: 'saxpy' }).first().click(), page.locator('.diff-editor, .monaco-diff-editor').first());
 });
 
 test('with a commit', async () => {
@@ -71,8 +72,8 @@ test('with a commit', async () => {
     rows.filter({ hasText: 'The first saxpy' }),
   );
   await rows.filter({ hasText: 'The first saxpy' }).click();
-  await inner().locator('h1', { hasText: /saxpy.ptx \([0-9a-f]{8}\) → saxpy.ptx/ }).waitFor();
-  await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
+  await editor.panel().locator('h1', { hasText: /saxpy.ptx \([0-9a-f]{8}\) → saxpy.ptx/ }).waitFor();
+  await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 
 test('two kernels of a file', async () => {
@@ -82,20 +83,25 @@ test('two kernels of a file', async () => {
   await rows.filter({ hasText: 'saxpy' }).click();
   await until(async () => (await rows.count()) === 1);
   await rows.filter({ hasText: 'another' }).click();
-  await inner().locator('h2', { hasText: 'another (was saxpy' }).waitFor();
-  await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
+  await editor.panel().locator('h2', { hasText: 'another (was saxpy' }).waitFor();
+  await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 
 function git(...words) {
   execFileSync('git', words, { cwd: editor.workspace, stdio: 'ignore' });
 }
 
+/** Shows all figures, or those that differ. */
+async function setAll(isSet) {
+  await until(async () => {
+    const box = editor.panel().locator('#all');
+    await box.setChecked(isSet, { timeout: TURN });
+    return (await box.isChecked({ timeout: TURN })) === isSet;
+  });
+}
+
 async function open(name) {
   await editor.openFile(name);
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-}
-
-function inner() {
-  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
 }

@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { answerFileDialog, chooseFromMenu, example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, chooseFromMenu, example, ourServer, startEditor } from './editor.mjs';
 import { fatBinary } from './fat-binary.mjs';
+import { TURN, becomes, until, untilVisible } from './waiting.mjs';
 
 const SAXPY = example('saxpy.ptx').replace(/sm_\w+/, 'sm_80');
 /** With one multiplication more, in a register that is never written. */
@@ -35,11 +36,11 @@ test('a binary shows its members in place of its bytes', async () => {
     await page.keyboard.press('Escape');
     await inExplorer('libfoo.fatbin').dblclick();
   }, page.locator('.breadcrumbs-control, .editor-actions, .tabs-container').getByText('PTX Container').first());
-  await inner().locator('td', { hasText: '2:sm_90' }).waitFor();
-  assert.equal(await inner().locator('tbody tr').count(), 2);
-  await inner().locator('p', { hasText: 'Also machine code for sm_90' }).waitFor();
+  await editor.panel().locator('td', { hasText: '2:sm_90' }).waitFor();
+  await becomes(() => editor.panel().locator('tbody tr').count(), 2);
+  await editor.panel().locator('p', { hasText: 'Also machine code for sm_90' }).waitFor();
   await editor.shot('container-page');
-  await untilVisible(() => inner().getByRole('link', { name: '2:sm_90' }).click(), tab('libfoo.fatbin!2:sm_90'));
+  await untilVisible(() => editor.panel().getByRole('link', { name: '2:sm_90' }).click(), tab('libfoo.fatbin!2:sm_90'));
 });
 
 test('a member is a read-only PTX document with findings, lenses and hover', async () => {
@@ -86,8 +87,8 @@ test('two members are compared', async () => {
     await chooseFromMenu(page, 'Compare Member');
   }, rows.filter({ hasText: '1:sm_80' }));
   await rows.filter({ hasText: '1:sm_80' }).click();
-  await inner().locator('h1', { hasText: 'libfoo.fatbin!1:sm_80 → libfoo.fatbin!2:sm_90' }).waitFor();
-  await inner().locator('li', { hasText: '+1 mul.f32' }).waitFor();
+  await editor.panel().locator('h1', { hasText: 'libfoo.fatbin!1:sm_80 → libfoo.fatbin!2:sm_90' }).waitFor();
+  await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 
 test('a member is saved as a file, and all of them are extracted', async () => {
@@ -122,11 +123,11 @@ async function choose(item, entry, title, file, effect) {
   const dialog = page.locator('.quick-input-title', { hasText: title });
   await until(async () => {
     await page.keyboard.press('Escape');
-    await row(item).click({ button: 'right', timeout: 5_000 });
+    await row(item).click({ button: 'right', timeout: TURN });
     await chooseFromMenu(page, entry);
-    await dialog.waitFor({ timeout: 5_000 });
+    await dialog.waitFor({ timeout: TURN });
     await answerFileDialog(page, file);
-    await dialog.waitFor({ state: 'hidden', timeout: 5_000 });
+    await dialog.waitFor({ state: 'hidden', timeout: TURN });
     for (let tries = 0; tries < 25 && !effect(); tries++) {
       await page.waitForTimeout(200);
     }
@@ -143,7 +144,7 @@ async function openContainer(name) {
   await untilVisible(() => editor.command('PTX: Open Container'), dialog);
   await until(async () => {
     await answerFileDialog(page, path.join(editor.workspace, name));
-    await dialog.waitFor({ state: 'hidden', timeout: 5_000 });
+    await dialog.waitFor({ state: 'hidden', timeout: TURN });
     return true;
   });
 }
@@ -164,8 +165,4 @@ function row(text) {
 
 function tab(name) {
   return page.locator('.tab', { hasText: name }).first();
-}
-
-function inner() {
-  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { TURN, becomes, until, untilVisible } from './waiting.mjs';
 
 const KERNEL = `.version 8.3
 .target sm_90a
@@ -44,9 +45,9 @@ test('dynamic shared memory from the metadata of Triton is shown with the occupa
   await open('tile.ptx');
   const lens = page.locator('.codelens-decoration', { hasText: '98304 bytes of dynamic shared memory (metadata)' });
   await lens.first().waitFor();
-  await untilVisible(() => editor.command('PTX: Show Occupancy'), inner().locator('dd', { hasText: '96 KiB (metadata)' }));
-  await inner().locator('dd', { hasText: /^12\.5 %$/ }).waitFor(); // two blocks of 128 threads
-  await inner().locator('dd', { hasText: /^\d+ \(\d+ to \d+\)$/ }).waitFor(); // the interval of the estimate
+  await untilVisible(() => editor.command('PTX: Show Occupancy'), editor.panel().locator('dd', { hasText: '96 KiB (metadata)' }));
+  await editor.panel().locator('dd', { hasText: /^12\.5 %$/ }).waitFor(); // two blocks of 128 threads
+  await editor.panel().locator('dd', { hasText: /^\d+ \(\d+ to \d+\)$/ }).waitFor(); // the interval of the estimate
   await editor.shot('occupancy-dynamic');
   await page.locator('.activitybar [aria-label="PTX"]').first().click();
   const row = page.locator('.pane-body .monaco-list-row', { hasText: '12.5 % occupancy' }).first();
@@ -67,10 +68,10 @@ test('the suggested launch runs when it is accepted', async () => {
   await open('tile.ptx');
   await untilVisible(
     () => editor.command("PTX: Run the Kernel's Preview"),
-    inner().getByRole('button', { name: 'Insert it above' }),
+    editor.panel().getByRole('button', { name: 'Insert it above' }),
   );
-  await inner().getByRole('button', { name: 'Insert it above' }).click();
-  await inner().locator('#page', { hasText: 'instructions executed' }).waitFor();
+  const insert = editor.panel().getByRole('button', { name: 'Insert it above' });
+  await untilVisible(() => insert.click(), editor.panel().locator('#page', { hasText: 'instructions executed' }), 60_000);
   await page.locator('.view-line', { hasText: 'block=128 shared=98304' }).first().waitFor();
 });
 
@@ -84,7 +85,7 @@ test('completion offers registers that fit, and snippets only where a statement 
     assert.ok(!operands.includes(wrong), `${wrong} is among ${operands.join(' ')}`);
   }
   await page.keyboard.type('%r2, %r3;\n    loo');
-  assert.deepEqual((await offered()).slice(0, 1), ['loop']);
+  await becomes(async () => (await offered())[0], 'loop');
 });
 
 /** Opens a file, with the cursor in the kernel and the server running. */
@@ -99,14 +100,10 @@ async function offered() {
   const rows = page.locator('.suggest-widget.visible .monaco-list-row .label-name');
   await until(async () => {
     await page.keyboard.press('Control+Space');
-    await rows.first().waitFor({ timeout: 5_000 });
+    await rows.first().waitFor({ timeout: TURN });
     return true;
   }, () => 'no suggestions');
   const labels = await rows.allInnerTexts();
   await page.keyboard.press('Escape');
   return labels.map((label) => label.trim());
-}
-
-function inner() {
-  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
 }

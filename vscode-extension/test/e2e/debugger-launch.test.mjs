@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { startDebugging } from './debugging.mjs';
-import { until } from './editor.mjs';
+import { TURN, becomes, until } from './waiting.mjs';
 
 const LOOP = `.version 8.0
 .target sm_80
@@ -82,12 +82,15 @@ test('Select and Start Debugging lists all launches', async () => {
   await debug.breakpoint(25);
   await until(async () => {
     await editor.command('Debug: Select and Start Debugging');
-    await rows().filter({ hasText: 'PTX...' }).click({ timeout: 5000 });
-    await rows().filter({ hasText: 'loop.toml' }).waitFor({ timeout: 5000 });
+    await rows().filter({ hasText: 'PTX...' }).click({ timeout: TURN });
+    await rows().filter({ hasText: 'loop.toml' }).waitFor({ timeout: TURN });
     return true;
   });
-  const shown = (await rows().allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
-  assert.deepEqual(shown.filter((text) => text.includes('loop')), [
+  const launches = async () => {
+    const shown = (await rows().allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
+    return shown.filter((text) => text.includes('loop'));
+  };
+  await becomes(launches, [
     'loop.ptx:5 grid=1 block=32 out=u32:zeros(32)workspace',
     'loop.ptx:6 grid=1 block=4 out=u32:ones(4)workspace',
     'loop.tomlworkspace',
@@ -104,7 +107,7 @@ test('a breakpoint in the source stops the kernel there, with its disassembly', 
   await debug.breakpoint(6);
   await until(async () => {
     await editor.command('Debug: Select and Start Debugging');
-    await rows().filter({ hasText: 'The source' }).first().click({ timeout: 5000 });
+    await rows().filter({ hasText: 'The source' }).first().click({ timeout: TURN });
     return true;
   });
   await debug.stopsAt('loop.cu', 6);

@@ -1,9 +1,8 @@
 // The debugger: started from the code lens, both groups of a divergent branch, the warp, a step back, a race.
-import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { startDebugging } from './debugging.mjs';
-import { untilVisible } from './editor.mjs';
+import { becomes, untilVisible } from './waiting.mjs';
 
 const FILE = 'divergent.ptx';
 const DIVERGENT = `.version 8.0
@@ -66,15 +65,14 @@ test('the lines up to the one where it stands show their registers', async () =>
 
 test('the warp shows both groups and a register in all lanes', async () => {
   await untilVisible(() => debug.button('Show the Warp').click(), warp.locator('.group').nth(1));
-  assert.deepEqual(await warp.locator('.group').allInnerTexts(), [
+  await becomes(() => warp.locator('.group').allInnerTexts(), [
     'A 0x00000fff (12 lanes) at line 16: mul.lo.u32 %r1, %r0, 3; reconvergence with 0xfffff000 at line 18',
     'B 0xfffff000 (20 lanes) at line 13: add.u32 %r1, %r0, 100; reconvergence with 0x00000fff at line 18',
   ]);
   await warp.locator('#expression').fill('%r0 * 2');
   await warp.locator('#add').click();
-  const row = warp.locator('tr.watched');
-  await row.waitFor();
-  assert.deepEqual(await row.locator('td').allInnerTexts(), Array.from({ length: 32 }, (_, lane) => String(2 * lane)));
+  const lanes = warp.locator('tr.watched td');
+  await becomes(() => lanes.allInnerTexts(), Array.from({ length: 32 }, (_, lane) => String(2 * lane)));
   await editor.shot('debugger-warp');
 });
 
@@ -93,10 +91,9 @@ test('a lane is put in focus with the mouse and with the keyboard', async () => 
 test('what a step has changed is marked', async () => {
   await debug.goTo('Step Over', FILE, 14);
   const row = warp.locator('tr', { has: page.locator('th', { hasText: '%r1' }) });
-  await row.locator('td.altered').nth(31).waitFor();
   const after = Array.from({ length: 32 }, (_, lane) => String(lane < 12 ? 3 * lane : 100 + lane));
-  assert.deepEqual(await row.locator('td.altered').allInnerTexts(), after);
-  assert.equal(await row.locator('td.altered').last().getAttribute('title'), 'was <unset> at the last stop');
+  await becomes(() => row.locator('td.altered').allInnerTexts(), after);
+  await becomes(() => row.locator('td.altered').last().getAttribute('title'), 'was <unset> at the last stop');
   await editor.shot('debugger-warp-changes');
   await debug.goTo('Step Back', FILE, 13);
 });

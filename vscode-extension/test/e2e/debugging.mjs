@@ -1,5 +1,6 @@
 // What tests of the debugger do in the editor.
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { TURN, until, untilVisible } from './waiting.mjs';
 
 /** An editor with its debugger: `start` debugs the file that is open, as F5 does. */
 export async function startDebugging({ settings = {}, ...given }) {
@@ -48,15 +49,15 @@ export async function startDebugging({ settings = {}, ...given }) {
     async shows(scope, name, text = '') {
       const title = row('variables', new RegExp(`^\\s*${escaped(scope)}`));
       await untilVisible(async () => {
-        if ((await title.getAttribute('aria-expanded', { timeout: 5000 })) !== 'true') {
-          await title.click({ timeout: 5000 });
+        if ((await title.getAttribute('aria-expanded')) !== 'true') {
+          await title.click();
         }
       }, variable(name).filter({ hasText: text }));
     },
     /** Gives a variable a value. */
     async set(name, value) {
       const input = page.locator('.debug-variables .monaco-inputbox input');
-      await untilVisible(() => variable(name).dblclick({ timeout: 5000 }), input);
+      await untilVisible(() => variable(name).dblclick(), input);
       await input.fill(value);
       await page.keyboard.press('Enter');
       await variable(name).filter({ hasText: value }).waitFor();
@@ -68,8 +69,8 @@ export async function startDebugging({ settings = {}, ...given }) {
       await untilVisible(async () => {
         await page.keyboard.press('Escape');
         await editor.command('Add Data Breakpoint at Address');
-        await input.fill(address, { timeout: 5000 });
-        await input.press('Enter', { timeout: 5000 });
+        await input.fill(address);
+        await input.press('Enter');
       }, access);
       await access.click();
     },
@@ -82,9 +83,9 @@ export async function startDebugging({ settings = {}, ...given }) {
     async stop() {
       await until(async () => {
         if (await toolbar.isVisible()) {
-          await button('Stop').click({ timeout: 5000 });
+          await button('Stop').click({ timeout: TURN });
         }
-        await toolbar.waitFor({ state: 'hidden', timeout: 5000 });
+        await toolbar.waitFor({ state: 'hidden', timeout: TURN });
         return true;
       });
     },

@@ -1,8 +1,8 @@
 // Mangled names: demangled in the lens, the hover, the outline, the status bar and the panels.
-import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { untilVisible } from './waiting.mjs';
 
 const NAME = '_ZN5tools6detail11scaleKernelIfLi4EEEvPT_i';
 const PTX = `.version 8.5
@@ -55,6 +55,5 @@ test('the setting turns it off', async () => {
   await editor.configure({ 'ptx.demangle': false });
   await editor.openFile('k.ptx');
   const lens = page.locator('.codelens-decoration', { hasText: 'registers' });
-  await until(async () => !(await lens.textContent()).includes('scaleKernel'));
-  assert.ok(await lens.isVisible());
+  await lens.filter({ hasNotText: 'scaleKernel' }).waitFor();
 });

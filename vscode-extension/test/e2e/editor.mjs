@@ -10,14 +10,11 @@ import { after } from 'node:test';
 import { chromium } from 'playwright-core';
 
 import { ENTRY, EXTENSION, installed, NODE, PROJECT } from './installed.mjs';
+import { PATIENCE, TURN, until } from './waiting.mjs';
 
 export { EXTENSION, PROJECT };
 /** Where screenshots go: build output, or `images` when the README's are made anew. */
 export const SHOTS = path.resolve(process.env.PTX_SCREENSHOTS ?? path.join(PROJECT, 'out/vscode'));
-/** How long to wait for anything, in milliseconds: only a broken editor takes as long. */
-const PATIENCE = Number(process.env.PTX_PATIENCE ?? 300_000);
-/** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
-const TURN = 5_000;
 /** How many times slower the browser is made, to try tests as a busy machine runs them. */
 const SLOWNESS = Number(process.env.PTX_SLOWNESS ?? 1);
 /** VS Code's own commands that tests give, by their titles. */
@@ -208,6 +205,8 @@ async function startCodeServer({ trusted = true, inHost = false, PATH, others = 
         return `no command ${title} in the palette, which shows: ${shown.join(' | ') || 'nothing'}`;
       });
     },
+    /** The page of the newest panel. */
+    panel: () => page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame'),
     async shot(name) {
       fs.mkdirSync(SHOTS, { recursive: true });
       await page.screenshot({ path: path.join(SHOTS, `${name}.png`) });
@@ -281,29 +280,6 @@ function startBrowser() {
 }
 
 /**
- * Asks until the answer is true. Any step may be lost in an editor on a slow machine: a view is drawn anew between two
- * questions, a key arrives before there is a handler. `explain` says what is wrong when it never becomes true.
- */
-export async function until(attempt, explain = () => `never true: ${attempt}`) {
-  const end = Date.now() + PATIENCE;
-  for (;;) {
-    try {
-      if (await attempt()) {
-        return;
-      }
-    } catch (error) {
-      if (error.name !== 'TimeoutError' && !/detached|not attached|strict mode violation/.test(error.message)) {
-        throw error;
-      }
-    }
-    if (Date.now() > end) {
-      throw new Error(await explain());
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-}
-
-/**
  * Types a path into VS Code's own file dialog, and accepts it. The dialog writes its own path into the input when it
  * opens, and Enter chooses the folder that it lists: both are waited for. A folder ends with `/`.
  */
@@ -334,22 +310,6 @@ export async function chooseFromMenu(page, entry) {
   await item.hover({ timeout: TURN });
   await page.waitForTimeout(300);
   await item.click({ timeout: TURN });
-}
-
-/** Does `act` until `effect` is visible, every `turn` milliseconds. What is done may be done twice. */
-export async function untilVisible(act, effect, turn = TURN) {
-  let acted = false;
-  await until(async () => {
-    if (!acted || !(await effect.isVisible())) {
-      acted = true; // the effect may come late, and what is acted on be gone then
-      await act();
-    }
-    await effect.waitFor({ timeout: turn });
-    return true;
-  }, async () => {
-    const inFront = await effect.page().locator('.monaco-dialog-box:visible, .quick-input-widget:visible, .notification-toast:visible').allInnerTexts();
-    return `no ${effect} after ${act}; in front of the window: ${inFront.join(' | ') || 'nothing'}`;
-  });
 }
 
 /** What tells VS Code where our server is. */

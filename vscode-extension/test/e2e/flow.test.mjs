@@ -1,8 +1,8 @@
 // The control flow of a large kernel: debug labels, collapsing, search, the overview, and the block at the cursor.
-import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { boxOf, until, untilVisible } from './waiting.mjs';
 
 const LOOPS = 60;
 /** Loops with a branch inside, and the labels that compilers write for debug information. */
@@ -29,58 +29,60 @@ after(() => editor?.close());
 test('it opens at the block of the cursor, with the loops around it collapsed', async () => {
   await editor.goToLine(lineOf('1030;'));
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-  await untilVisible(() => editor.command('PTX: Show Control Flow'), inner().locator('.flow .block').first());
+  await untilVisible(() => editor.command('PTX: Show Control Flow'), editor.panel().locator('.flow .block').first());
   // each loop has three blocks; debug labels begin none
-  await inner().locator('.legend', { hasText: `${3 * LOOPS + 1} blocks in ${LOOPS + 3} boxes` }).waitFor();
-  const here = inner().locator('.block.here');
+  await editor.panel().locator('.legend', { hasText: `${3 * LOOPS + 1} blocks in ${LOOPS + 3} boxes` }).waitFor();
+  const here = editor.panel().locator('.block.here');
   await until(async () => /add.u32 %r2, %r2, 1030/.test(await here.textContent()));
   await until(() => isInView(here));
-  const [graph, overview] = [await inner().locator('.flow').boundingBox(), await inner().locator('.minimap').boundingBox()];
-  assert.ok(overview.x >= graph.x + graph.width, 'the overview covers the graph');
+  await until(async () => {
+    const [graph, overview] = [await boxOf(editor.panel().locator('.flow')), await boxOf(editor.panel().locator('.minimap'))];
+    return overview.x >= graph.x + graph.width;
+  }, () => 'the overview covers the graph');
   await editor.shot('control-flow-large');
 });
 
 test('it follows the cursor, into a collapsed loop, too', async () => {
   await editor.goToLine(lineOf('1003;'));
-  const here = inner().locator('.block.here');
+  const here = editor.panel().locator('.block.here');
   await until(async () => /loop at block 9 .*L__BB0_3/.test(await here.textContent()));
   await until(() => isInView(here));
 });
 
 test('a loop is expanded and collapsed where it is', async () => {
-  const box = inner().locator('#block-9');
-  const { y } = await box.boundingBox();
+  const box = editor.panel().locator('#block-9');
+  const height = async () => (await boxOf(box)).y - (await boxOf(editor.panel().locator('.flow'))).y;
+  const before = await height();
   await box.locator('.sign').dispatchEvent('click');
-  await inner().locator('.legend', { hasText: `in ${LOOPS + 5} boxes` }).waitFor();
-  await inner().locator('#block-10', { hasText: 'add.u32 %r2, %r2, 1003' }).waitFor();
-  assert.ok(Math.abs((await box.boundingBox()).y - y) < 3, 'the box has moved');
+  await editor.panel().locator('.legend', { hasText: `in ${LOOPS + 5} boxes` }).waitFor();
+  await editor.panel().locator('#block-10', { hasText: 'add.u32 %r2, %r2, 1003' }).waitFor();
+  await until(async () => Math.abs((await height()) - before) < 3, () => 'the box has moved');
   await box.focus();
   await page.keyboard.press('-');
-  await inner().locator('.legend', { hasText: `in ${LOOPS + 3} boxes` }).waitFor();
+  await editor.panel().locator('.legend', { hasText: `in ${LOOPS + 3} boxes` }).waitFor();
 });
 
 test('all is expanded, and all is collapsed', async () => {
-  const legend = (text) => inner().locator('.legend', { hasText: text });
-  await untilVisible(() => inner().locator('#expand').click({ timeout: 5_000 }), legend(new RegExp(`${3 * LOOPS + 1} blocks(?! in)`)));
-  await untilVisible(() => inner().locator('#collapse').click({ timeout: 5_000 }), legend(`in ${LOOPS + 1} boxes`));
+  const legend = (text) => editor.panel().locator('.legend', { hasText: text });
+  await untilVisible(() => editor.panel().locator('#expand').click(), legend(new RegExp(`${3 * LOOPS + 1} blocks(?! in)`)));
+  await untilVisible(() => editor.panel().locator('#collapse').click(), legend(`in ${LOOPS + 1} boxes`));
 });
 
 test('search finds code that no box shows', async () => {
-  await inner().locator('#find').fill('1047');
-  await inner().locator('#hits', { hasText: '1 of 1' }).waitFor();
-  const hit = inner().locator('.block.hit');
-  assert.match(await hit.textContent(), /L__BB0_47/);
+  await editor.panel().locator('#find').fill('1047');
+  await editor.panel().locator('#hits', { hasText: '1 of 1' }).waitFor();
+  const hit = editor.panel().locator('.block.hit', { hasText: 'L__BB0_47' });
   await until(() => isInView(hit));
-  await inner().locator('#find').fill('add.u32 %R1');
-  await inner().locator('#hits', { hasText: `1 of ${LOOPS}` }).waitFor();
-  await inner().locator('#find').press('Enter');
-  await inner().locator('#hits', { hasText: `2 of ${LOOPS}` }).waitFor();
+  await editor.panel().locator('#find').fill('add.u32 %R1');
+  await editor.panel().locator('#hits', { hasText: `1 of ${LOOPS}` }).waitFor();
+  await editor.panel().locator('#find').press('Enter');
+  await editor.panel().locator('#hits', { hasText: `2 of ${LOOPS}` }).waitFor();
 });
 
 test('the overview scrolls', async () => {
-  const scrolled = () => inner().locator('.flow').evaluate(({ scrollTop }) => scrollTop);
+  const scrolled = () => editor.panel().locator('.flow').evaluate(({ scrollTop }) => scrollTop);
   const click = async (share) => { // the panel may move while it is drawn
-    const { x, y, width, height } = await inner().locator('.minimap').boundingBox();
+    const { x, y, width, height } = await boxOf(editor.panel().locator('.minimap'));
     await page.mouse.click(x + width / 2, y + 3 + share * (height - 6));
   };
   await until(async () => {
@@ -94,13 +96,9 @@ test('the overview scrolls', async () => {
 });
 
 test('a click on a block goes to its code', async () => {
-  await inner().locator('#block-0').dispatchEvent('click');
+  await editor.panel().locator('#block-0').dispatchEvent('click');
   await page.locator('.statusbar', { hasText: `Ln ${lineOf('add.u32 %r1, %r1, 1;')}` }).waitFor();
 });
-
-function inner() {
-  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-}
 
 /** The line, counted from 1, that contains a text. */
 function lineOf(text) {
@@ -108,6 +106,6 @@ function lineOf(text) {
 }
 
 async function isInView(box) {
-  const [inside, around] = [await box.boundingBox(), await inner().locator('.flow').boundingBox()];
+  const [inside, around] = [await boxOf(box), await boxOf(editor.panel().locator('.flow'))];
   return inside.y >= around.y - 1 && inside.y + inside.height <= around.y + around.height + 1;
 }

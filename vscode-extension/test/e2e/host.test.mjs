@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { example, EXTENSION, ourServer, startEditor } from './editor.mjs';
 
-const PATIENCE = 180_000;
+const PATIENCE = 900_000;
 
 test('features in the extension host', async (context) => {
   const editor = await startEditor({

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { TURN, until, untilVisible } from './waiting.mjs';
 
 const CUDA = `__device__ unsigned scaled(unsigned a, unsigned b) {
   unsigned c;
@@ -69,10 +70,8 @@ for (const [name, wrong, line, operand, told, fixed] of [
   test(`${name}: hover tells what the host passes`, async () => {
     await untilVisible(
       () => hoverOver(line, operand),
-      page.locator('.monaco-hover:visible', { hasText: 'constraint' }),
+      page.locator('.monaco-hover:visible', { hasText: 'constraint' }).filter({ hasText: told }),
     );
-    const text = await page.locator('.monaco-hover:visible').first().innerText();
-    assert.ok(text.includes(told), text);
     await editor.shot(`inline-hover-${name}`);
     await page.keyboard.press('Escape');
   });
@@ -114,8 +113,8 @@ async function offered(title) {
 async function commandsNamed(title) {
   await page.keyboard.press('Escape');
   await page.keyboard.press('F1');
-  await page.locator('.quick-input-widget input.input').fill(`>${title}`, { timeout: 5_000 });
-  await page.locator('.quick-input-list .monaco-list-row').first().waitFor({ timeout: 5_000 });
+  await page.locator('.quick-input-widget input.input').fill(`>${title}`, { timeout: TURN });
+  await page.locator('.quick-input-list .monaco-list-row').first().waitFor({ timeout: TURN });
   return page.locator('.quick-input-list .monaco-list-row', { hasText: title }).count();
 }
 
@@ -125,13 +124,16 @@ function row(line) {
 
 /** The place of a text in a line on the screen, near its end. */
 async function placeOf(line, text) {
-  const box = await row(line).evaluate((element, wanted) => {
+  const find = (element, wanted) => {
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
     const nodes = [];
     let whole = '';
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       nodes.push([whole.length, node]);
       whole += node.data;
+    }
+    if (!element.isConnected || !whole.includes(wanted)) {
+      return undefined; // it is being drawn anew
     }
     const end = whole.indexOf(wanted) + wanted.length;
     const [start, node] = nodes.filter(([first]) => first < end).at(-1);
@@ -140,8 +142,10 @@ async function placeOf(line, text) {
     range.setEnd(node, end - start);
     const { left, right, top, bottom } = range.getBoundingClientRect();
     return { left, right, y: (top + bottom) / 2 };
-  }, text);
-  return box;
+  };
+  let place;
+  await until(async () => (place = await row(line).evaluate(find, text, { timeout: TURN })), () => `no ${text} in ${line}`);
+  return place;
 }
 
 async function hoverOver(line, text) {

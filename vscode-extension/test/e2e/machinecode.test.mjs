@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { ourServer, PROJECT, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, PROJECT, startEditor } from './editor.mjs';
+import { TURN, becomes, boxOf, styleOf, until, untilVisible } from './waiting.mjs';
 
 const KERNELS = {
   cuda: { ptx: 'tests/oracle/corpus/nvcc130_reduce.sm80.lineinfo.ptx', source: '/src/gen/cuda/reduce.cu', kernel: 'votes' },
@@ -30,19 +31,20 @@ after(() => editor?.close());
 for (const [name, { source, kernel }] of Object.entries(KERNELS)) {
   test(`a click on a line of a ${name} source selects its PTX and its machine code`, async () => {
     await open(path.basename(source), kernel);
-    await inner().locator('#figures', { hasText: /registers, .*spills.* \(ptxas \d+/ }).waitFor();
+    await editor.panel().locator('#figures', { hasText: /registers, .*spills.* \(ptxas \d+/ }).waitFor();
     const expected = instructionsOfLines(name, kernel, source);
     const [line, addresses] = [...expected].sort(([, one], [, other]) => other.size - one.size)[0];
     await until(async () => {
-      await inner().locator('#source .line').nth(line - 1).click({ timeout: 5_000 }); // the panel may just be drawn again
-      return (await inner().locator('#code .line.selected').count()) > 0;
+      await editor.panel().locator('#source .line').nth(line - 1).click({ timeout: TURN }); // the panel may just be drawn again
+      return (await editor.panel().locator('#code .line.selected').count()) > 0;
     });
-    const shown = await numbers('#code .line.selected');
-    assert.deepEqual(new Set(shown), addresses);
-    assert.ok((await inner().locator('#ptx .line.selected').count()) > 0);
+    await becomes(async () => new Set(await numbers('#code .line.selected')), addresses);
+    await until(async () => (await editor.panel().locator('#ptx .line.selected').count()) > 0);
     // And back: from one of these instructions to the line of the source.
-    await inner().locator('#code .line.selected').first().click();
-    assert.deepEqual(await numbers('#source .line.selected'), [String(line)]);
+    await becomes(async () => {
+      await editor.panel().locator('#code .line.selected').first().click({ timeout: TURN });
+      return numbers('#source .line.selected');
+    }, [String(line)]);
     await page.waitForTimeout(500);
     await editor.shot(`machine-code-${name}`);
   });
@@ -50,52 +52,62 @@ for (const [name, { source, kernel }] of Object.entries(KERNELS)) {
 
 test('the panel follows the cursor in the PTX and in the source', async () => {
   await editor.find('ld.param.b64');
-  await until(async () => (await inner().locator('#ptx .line.selected').allTextContents()).join().includes('ld.param.b64'));
-  await inner().locator('#source .line').nth(40).dblclick(); // opens the source beside the panel
-  await page.locator('.view-line', { hasText: 'of gen.py' }).first().waitFor();
+  await until(async () => (await editor.panel().locator('#ptx .line.selected').allTextContents()).join().includes('ld.param.b64'));
+  const line = editor.panel().locator('#source .line').nth(40);
+  await untilVisible(() => line.dblclick(), page.locator('.view-line', { hasText: 'of gen.py' }).first()); // beside the panel
   await editor.find('line 42 of gen.py\n');
   await until(async () => (await numbers('#source .line.selected')).join() === '42');
 });
 
 test('three columns have more room than the text beside them, and can be hidden', async () => {
-  const { width } = await page.locator('iframe.webview.ready').last().boundingBox();
-  const text = await page.locator('.editor-instance').first().boundingBox();
-  assert.ok(width > 1.4 * text.width, `${width} beside ${text.width}`);
-  await inner().locator('#show-ptx').uncheck();
-  await until(async () => (await inner().locator('.columns section').count()) === 2);
-  await inner().locator('#show-ptx').check();
-  await until(async () => (await inner().locator('.columns section').count()) === 3);
+  let widths;
+  await until(async () => {
+    const columns = await boxOf(page.locator('iframe.webview.ready').last());
+    const text = await boxOf(page.locator('.editor-instance').first());
+    widths = [columns.width, text.width];
+    return columns.width > 1.4 * text.width;
+  }, () => widths.join(' beside '));
+  for (const [isShown, columns] of [[false, 2], [true, 3]]) {
+    await becomes(async () => {
+      await editor.panel().locator('#show-ptx').setChecked(isShown, { timeout: TURN });
+      return editor.panel().locator('.columns section').count();
+    }, columns);
+  }
 });
 
 test('live registers, labels and colours are shown', async () => {
-  const live = await inner().locator('#code .live').allTextContents();
-  assert.ok(live.filter((count) => Number(count) > 0).length > 100);
-  assert.ok((await inner().locator('#code .label').count()) > 0);
-  assert.ok((await inner().locator('#code .tint').count()) > 100);
-  const colors = await inner().locator('#code .tint').first().evaluate((one) => getComputedStyle(one).backgroundColor);
-  assert.notEqual(colors, 'rgba(0, 0, 0, 0)');
+  const live = () => editor.panel().locator('#code .live').allTextContents();
+  await until(async () => (await live()).filter((count) => Number(count) > 0).length > 100);
+  await editor.panel().locator('#code .label').first().waitFor();
+  await until(async () => (await editor.panel().locator('#code .tint').count()) > 100);
+  const [behind] = await styleOf(editor.panel().locator('#code .tint').first(), 'backgroundColor');
+  assert.notEqual(behind, 'rgba(0, 0, 0, 0)');
 });
 
 test('without ptxas there are two columns, and the reason', async () => {
   await editor.configure({ 'ptx.ptxas': 'off' });
   await open('reduce.cu', 'votes');
-  await inner().locator('#problem', { hasText: 'ptxas is turned off' }).waitFor();
-  assert.equal(await inner().locator('.columns section').count(), 2);
-  await inner().locator('#ptx .tint').first().click();
-  await until(async () => (await inner().locator('#source .line.selected').count()) === 1);
+  await editor.panel().locator('#problem', { hasText: 'ptxas is turned off' }).waitFor();
+  await becomes(() => editor.panel().locator('.columns section').count(), 2);
+  await until(async () => {
+    await editor.panel().locator('#ptx .tint').first().click({ timeout: TURN });
+    return (await editor.panel().locator('#source .line.selected').count()) === 1;
+  });
 });
 
 for (const theme of ['Default Light Modern', 'Default High Contrast']) {
   test(`the theme ${theme}`, async () => {
     await editor.configure({ 'workbench.colorTheme': theme, 'ptx.ptxas': 'auto' });
     await open('gen.py', 'matmul_k');
-    await inner().locator('#code .line').nth(60).click();
-    await page.waitForTimeout(500);
-    const [text, behind] = await inner().locator('#code .line.selected').first().evaluate((one) => {
-      const { color, backgroundColor } = getComputedStyle(one);
-      return [color, backgroundColor].map((value) => Math.max(...value.match(/\d+/g).slice(0, 3).map(Number)));
-    });
-    assert.ok(Math.abs(text - behind) > 60, `text ${text} on ${behind}`);
+    const selected = editor.panel().locator('#code .line.selected').first();
+    await untilVisible(() => editor.panel().locator('#code .line').nth(60).click(), selected);
+    const brightness = (color) => Math.max(...color.match(/\d+/g).slice(0, 3).map(Number));
+    let colors;
+    await until(async () => { // the colours of the theme arrive late
+      colors = await styleOf(selected, 'color', 'backgroundColor');
+      const [text, behind] = colors.map(brightness);
+      return Math.abs(text - behind) > 60;
+    }, () => `text ${colors.join(' on ')}`);
     await editor.shot(`machine-code-${theme.split(' ').at(-2).toLowerCase()}`);
   });
 }
@@ -106,15 +118,11 @@ async function open(name, kernel) {
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).waitFor();
   await editor.find(`${kernel}(`);
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-  await untilVisible(() => editor.command('PTX: Show Source, PTX and Machine Code'), inner().locator('#ptx .line').first());
-}
-
-function inner() {
-  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  await untilVisible(() => editor.command('PTX: Show Source, PTX and Machine Code'), editor.panel().locator('#ptx .line').first());
 }
 
 function numbers(selector) {
-  return inner().locator(`${selector} .number`).allTextContents(); // what is not in sight has no inner text
+  return editor.panel().locator(`${selector} .number`).allTextContents(); // what is not in sight has no inner text
 }
 
 /** The addresses of the instructions for each line of a source, inlined code included, as nvdisasm recorded them. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { example, ourServer, startEditor } from './editor.mjs';
+import { TURN, becomes, boxOf, until, untilVisible } from './waiting.mjs';
 
 const LAUNCH = '// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)';
 
@@ -21,7 +22,7 @@ after(() => editor?.close());
 test('control flow: arrows go from block to block, Enter goes to the code', async () => {
   await open('PTX: Show Control Flow');
   const second = async (...keys) => {
-    await inner().locator('.block').first().focus();
+    await editor.panel().locator('.block').first().focus();
     for (const key of keys) {
       await page.keyboard.press(key);
     }
@@ -33,8 +34,10 @@ test('control flow: arrows go from block to block, Enter goes to the code', asyn
     await second('ArrowDown');
     await page.keyboard.press('Enter');
   }, page.locator('.statusbar', { hasText: 'Ln 27' }));
-  await inner().locator('#larger').click();
-  await until(async () => (await inner().locator('.flow svg').boundingBox())?.width > 300);
+  await until(async () => {
+    await editor.panel().locator('#larger').click({ timeout: TURN });
+    return (await boxOf(editor.panel().locator('.flow svg'))).width > 300;
+  });
 });
 
 test('a page may not load from the network', async () => {
@@ -45,7 +48,7 @@ test('a page may not load from the network', async () => {
   });
   await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
   try {
-    const ran = await inner().locator('#page').evaluate(async (element, address) => {
+    const ran = await editor.panel().locator('#page').evaluate(async (element, address) => {
       const image = new Image();
       image.src = `${address}/image.png`;
       await fetch(`${address}/fetch`).catch(() => undefined);
@@ -61,39 +64,37 @@ test('a page may not load from the network', async () => {
   } finally {
     outside.close();
   }
-  const policy = await inner().locator('meta[http-equiv]').getAttribute('content');
+  const policy = await editor.panel().locator('meta[http-equiv]').getAttribute('content');
   assert.match(policy, /^default-src 'none';/);
 });
 
 test('run: the launch comment is written above the kernel', async () => {
   await open("PTX: Run the Kernel's Preview");
-  await inner().getByRole('button', { name: 'Insert it above' }).click();
-  await inner().locator('#page', { hasText: 'instructions executed' }).waitFor();
+  const insert = editor.panel().getByRole('button', { name: 'Insert it above' });
+  await untilVisible(() => insert.click(), editor.panel().locator('#page', { hasText: 'instructions executed' }), 60_000);
 });
 
 test('occupancy: a slider is moved by keys, and keeps the focus', async () => {
   await open('PTX: Show Occupancy');
   await untilVisible(async () => {
-    await inner().locator('input#registers').focus();
+    await editor.panel().locator('input#registers').focus();
     for (let times = 0; times < 3; times++) {
       await page.keyboard.press('PageUp');
     }
-  }, inner().locator('dd', { hasText: /^(75|62\.5|50|37\.5|25|12\.5) %$/ }).first());
-  assert.equal(await focused(), 'registers');
-  await inner().locator('#back').click();
-  await inner().locator('dd', { hasText: '100 %' }).first().waitFor();
+  }, editor.panel().locator('dd', { hasText: /^(75|62\.5|50|37\.5|25|12\.5) %$/ }).first());
+  await becomes(focused, 'registers');
+  await untilVisible(() => editor.panel().locator('#back').click(), editor.panel().locator('dd', { hasText: '100 %' }).first());
 });
 
 test('a panel follows edits, and tells that its kernel has gone', async () => {
   await page.locator('.view-line', { hasText: '.maxntid' }).first().click();
   await page.keyboard.press('End');
-  await page.keyboard.press('Control+h');
   await replaceAll('256', '512');
-  await inner().locator('output[for="threads"]', { hasText: '512' }).waitFor();
+  await editor.panel().locator('output[for="threads"]', { hasText: '512' }).waitFor();
   await replaceAll('.entry saxpy', '.entry another');
-  await inner().locator('#note', { hasText: 'no longer contains a kernel saxpy' }).waitFor();
+  await editor.panel().locator('#note', { hasText: 'no longer contains a kernel saxpy' }).waitFor();
   await replaceAll('.entry another', '.entry saxpy');
-  await inner().locator('#note:empty').waitFor({ state: 'attached' });
+  await editor.panel().locator('#note:empty').waitFor({ state: 'attached' });
 });
 
 test('a panel is there again when the window is loaded again', async () => {
@@ -101,7 +102,7 @@ test('a panel is there again when the window is loaded again', async () => {
   await page.waitForTimeout(2_000); // the layout is written a moment later
   await editor.open([]); // a file to open would take the place of what was open
   await page.waitForSelector('iframe.webview.ready');
-  await inner().locator('dd', { hasText: '%' }).first().waitFor();
+  await editor.panel().locator('dd', { hasText: '%' }).first().waitFor();
 });
 
 for (const theme of ['Default Light Modern', 'Default High Contrast']) {
@@ -114,10 +115,8 @@ for (const theme of ['Default Light Modern', 'Default High Contrast']) {
       ["PTX: Run the Kernel's Preview", 'preview', 'instructions executed'],
     ]) {
       await open(command, 'launched.ptx');
-      await inner().locator('#page', { hasText: shows }).waitFor();
-      const body = inner().locator('body');
-      const kind = await body.evaluate((element) => element.className);
-      assert.match(kind, theme.includes('Light') ? /vscode-light/ : /vscode-high-contrast/);
+      await editor.panel().locator('#page', { hasText: shows }).waitFor();
+      await editor.panel().locator(theme.includes('Light') ? 'body.vscode-light' : 'body.vscode-high-contrast').waitFor();
       await page.waitForTimeout(500); // the chart is drawn
       await editor.shot(`${panel}-${name}`);
     }
@@ -129,21 +128,19 @@ async function open(command, file = 'saxpy.ptx') {
   await editor.openFile(file);
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-  await untilVisible(() => editor.command(command), inner().locator('#page *').first());
-}
-
-function inner() {
-  return page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  await untilVisible(() => editor.command(command), editor.panel().locator('#page *').first());
 }
 
 function focused() {
-  return inner().locator('body').evaluate(() => document.activeElement.id);
+  return editor.panel().locator('body').evaluate(() => document.activeElement.id);
 }
 
 async function replaceAll(old, text) {
-  await page.keyboard.press('Control+h');
-  await page.locator('.find-part textarea').fill(old);
-  await page.locator('.replace-part textarea').fill(text);
-  await page.keyboard.press('Control+Alt+Enter');
-  await page.keyboard.press('Escape');
+  await untilVisible(async () => {
+    await page.keyboard.press('Control+h');
+    await page.locator('.find-part textarea').fill(old);
+    await page.locator('.replace-part textarea').fill(text);
+    await page.keyboard.press('Control+Alt+Enter');
+    await page.keyboard.press('Escape');
+  }, page.locator('.view-line', { hasText: text }).first());
 }

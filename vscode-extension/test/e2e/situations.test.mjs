@@ -5,7 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { answerFileDialog, chooseFromList, example, EXTENSION, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { answerFileDialog, chooseFromList, example, EXTENSION, ourServer, startEditor } from './editor.mjs';
+import { TURN, until, untilVisible } from './waiting.mjs';
 
 const FILES = { 'saxpy.ptx': example('saxpy.ptx') };
 
@@ -60,7 +61,7 @@ describe('a machine without the server', () => {
     const wheel = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-wheel-')), 'ptx_lsp-0-py3-none-any.whl');
     fs.writeFileSync(wheel, 'damaged');
     const choice = (text) => page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first();
-    await untilVisible(() => notification(page, 'is not installed').getByRole('button', { name: 'Install' }).click({ timeout: 5_000 }), choice('From a wheel'));
+    await untilVisible(() => notification(page, 'is not installed').getByRole('button', { name: 'Install' }).click(), choice('From a wheel'));
     await untilVisible(async () => {
       if (!(await choice('From a wheel').isVisible())) {
         await page.keyboard.press('Escape'); // a dialog that took no answer
@@ -166,13 +167,13 @@ test('a workspace that is not trusted starts nothing', async () => {
     const row = page.locator('.pane-body .monaco-list-row', { hasText: 'registers' });
     await untilVisible(async () => {
       if (await trust.count()) {
-        await trust.click({ timeout: 5_000 });
+        await trust.click();
       }
     }, row);
     const modal = page.locator('.monaco-modal-editor-block');
     await until(async () => {
       if (await modal.count()) {
-        await modal.locator('.codicon-close').last().click({ timeout: 5_000 });
+        await modal.locator('.codicon-close').last().click({ timeout: TURN });
       }
       return (await modal.count()) === 0;
     });

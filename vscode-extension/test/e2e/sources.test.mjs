@@ -1,7 +1,8 @@
 // From PTX to the source: definition of `.loc`, a file that is not there, and no underlined `.loc`.
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { TURN, until, untilVisible } from './waiting.mjs';
 
 const PTX = `.version 8.5
 .target sm_90
@@ -49,6 +50,6 @@ test('definition goes to the source line', async () => {
 
 async function definition(text) {
   await page.keyboard.press('Control+Home'); // a click may have scrolled the line away
-  await page.locator('.view-line', { hasText: `.loc ${text}` }).locator('span span').last().click({ timeout: 5_000 });
+  await page.locator('.view-line', { hasText: `.loc ${text}` }).locator('span span').last().click({ timeout: TURN });
   await page.keyboard.press('F12');
 }

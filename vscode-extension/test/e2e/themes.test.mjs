@@ -1,7 +1,8 @@
 // Colours: correct code does not look like an error in the themes that come with VS Code.
 import { after, before, test } from 'node:test';
 
-import { ourServer, startEditor, until } from './editor.mjs';
+import { ourServer, startEditor } from './editor.mjs';
+import { until } from './waiting.mjs';
 
 const KERNEL = `.version 8.5
 .target sm_90
@@ -45,7 +46,7 @@ for (const theme of THEMES) {
       colors = await line.locator('span span').evaluateAll((spans) =>
         spans.flatMap((span) => (/rn|ftz/.test(span.textContent) ? [getComputedStyle(span).color] : [])),
       );
-      return colors.length > 1 && !colors.some(isRed);
+      return colors.length > 1 && colors.every(Boolean) && !colors.some(isRed);
     }, () => `modifiers are ${colors.join(' and ') || 'not drawn'}`);
     await editor.shot(`colours-${theme.replaceAll(/\W+/g, '-').toLowerCase()}`);
   });

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { SHOTS, example, ourServer, startEditor, untilVisible } from './editor.mjs';
+import { SHOTS, example, ourServer, startEditor } from './editor.mjs';
+import { untilVisible } from './waiting.mjs';
 
 const KERNEL = `// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)\n${example('saxpy.ptx')}`;
 
@@ -80,8 +81,7 @@ for (const [command, shows] of [
 ]) {
   test(`the panel of ${command} opens`, async () => {
     await page.locator('.view-line', { hasText: 'cvta' }).first().click();
-    const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-    await untilVisible(() => editor.command(command), inner.locator('#page', { hasText: shows }));
+    await untilVisible(() => editor.command(command), editor.panel().locator('#page', { hasText: shows }));
     await page.waitForTimeout(700); // the chart is drawn
     await frame(2_800);
   });

@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { chooseFromMenu, example, ourServer, startEditor, untilVisible } from './editor.mjs';
+import { chooseFromMenu, example, ourServer, startEditor } from './editor.mjs';
+import { untilVisible } from './waiting.mjs';
 
 const SAXPY = example('saxpy.ptx');
 const WRONG = SAXPY.replace('fma.rn.f32', 'mul.f32 \t%f9, %f8, %f8;\n\tfma.rn.f32').replace('.reg .f32', '.reg .f32 %f8, %f9;\n\t.reg .f32');
@@ -51,12 +52,11 @@ test('a version is compared with another one', async () => {
   const rows = page.locator('.quick-input-list .monaco-list-row');
   await untilVisible(async () => {
     await page.keyboard.press('Escape');
-    await row('8 warps').click({ button: 'right', timeout: 5_000 });
+    await row('8 warps').click({ button: 'right' });
     await chooseFromMenu(page, 'Compare Versions');
   }, rows.filter({ hasText: '4 warps' }));
   await rows.filter({ hasText: '4 warps' }).click();
-  const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-  await inner.locator('li', { hasText: '+1 mul.f32' }).waitFor();
+  await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 
 test('what is compiled later is there after a refresh; without kernels the view says so', async () => {

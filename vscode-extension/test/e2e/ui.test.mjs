@@ -1,9 +1,9 @@
 // What a person sees: the squiggle, its quick fix, hover, completion, rename, the tree and the panels.
 // Screenshots go to out/vscode; the README's are among them.
-import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { example, ourServer, startEditor, until, untilVisible } from './editor.mjs';
+import { example, ourServer, startEditor } from './editor.mjs';
+import { styleOf, until, untilVisible } from './waiting.mjs';
 
 const KERNEL = `// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)\n${example('saxpy.ptx')}`;
 const MISTAKE = KERNEL.replace('fma.rn.f32', 'fmaa.rn.f32');
@@ -33,7 +33,7 @@ test('a mistake has a squiggle, and its quick fix mends it', async () => {
   await editor.shot('quick-fix');
   await menu.filter({ hasText: 'fma' }).first().click();
   await squiggle.first().waitFor({ state: 'detached' });
-  assert.match(await text(), /fma\.rn\.f32/);
+  await page.locator('.view-line', { hasText: /fma\.rn\.f32/ }).waitFor();
 });
 
 test('hover tells what an instruction does', async () => {
@@ -49,9 +49,7 @@ test('hover tells what an instruction does', async () => {
 });
 
 test('the line above a kernel has its figures', async () => {
-  const lens = page.locator('.codelens-decoration').filter({ hasText: /registers/ }).first();
-  await lens.waitFor();
-  assert.match(await lens.innerText(), /occupancy/);
+  await page.locator('.codelens-decoration').filter({ hasText: /registers.*occupancy/ }).first().waitFor();
 });
 
 test('the tree shows the kernels', async () => {
@@ -71,8 +69,7 @@ for (const [command, name, shows] of [
     await editor.openFile('saxpy.ptx');
     await running();
     await page.locator('.view-line', { hasText: 'cvta' }).first().click();
-    const inner = page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
-    await untilVisible(() => editor.palette(command), inner.locator('#page', { hasText: shows }));
+    await untilVisible(() => editor.palette(command), editor.panel().locator('#page', { hasText: shows }));
     await page.waitForTimeout(500); // the chart is drawn
     await editor.shot(name);
   });
@@ -90,11 +87,7 @@ test('register pressure is drawn, and its peak found', async () => {
 
 test('PTX in the strings of CUDA C++ has its colours', async () => {
   await editor.openFile('inline.cu');
-  const colour = async (word) => {
-    const span = page.locator('.view-line span span', { hasText: word }).first();
-    await span.waitFor();
-    return span.evaluate((element) => getComputedStyle(element).color);
-  };
+  const colour = async (word) => (await styleOf(page.locator('.view-line span span', { hasText: word }).first(), 'color'))[0];
   const words = ['plain', 'mov', '.u32'];
   let colours;
   await until(async () => { // a grammar is loaded late, and VS Code gives up a line that takes half a second
@@ -113,10 +106,6 @@ test('the walkthrough opens', async () => {
 /** Waits until the server tells of the kernel. */
 async function running() {
   await page.locator('.codelens-decoration').first().waitFor();
-}
-
-async function text() {
-  return (await page.locator('.view-line').allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
 }
 
 async function hover(word) {

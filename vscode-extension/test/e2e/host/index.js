@@ -149,7 +149,7 @@ exports.run = async function () {
 
 const run = (command, ...given) => vscode.commands.executeCommand(command, ...given);
 
-async function until(holds, patience = 30_000) {
+async function until(holds, patience = 120_000) {
   const end = Date.now() + patience;
   for (;;) {
     const value = await holds();
