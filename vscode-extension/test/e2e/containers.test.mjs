@@ -112,6 +112,7 @@ test('a container that is built again is read again, also where its member is op
 });
 
 test('a window that is loaded again has the containers and the open members', async () => {
+  await editor.stored((layout) => layout.includes('libfoo.fatbin!2:sm_90'));
   await editor.open([]);
   await tab('libfoo.fatbin!2:sm_90').waitFor();
   await page.locator('.codelens-decoration', { hasText: 'registers' }).first().waitFor();

@@ -167,6 +167,14 @@ async function startCodeServer({ trusted = true, inHost = false, PATH, others = 
       await page.goto(`http://${base}/?folder=${workspace}&payload=${query}`, { waitUntil: 'domcontentloaded' });
       opened = true;
     },
+    /** Waits until what a window shows next is stored: VS Code stores its layout every few seconds, when it is idle. */
+    async stored(isAsExpected) {
+      let layout;
+      await until(async () => {
+        layout = await page.evaluate(storedLayout);
+        return layout && isAsExpected(layout);
+      }, () => `the stored layout is ${layout}`);
+    },
     /** Opens a file, alone in the window. */
     async openFile(name) {
       const file = path.join(workspace, name);
@@ -319,6 +327,28 @@ export function ourServer() {
 
 export function example(name) {
   return fs.readFileSync(path.join(PROJECT, 'examples', name), 'utf8');
+}
+
+/** In the page: what VS Code has stored of the editors that are open in this workspace. */
+async function storedLayout() {
+  const result = (request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  for (const { name } of await indexedDB.databases()) {
+    const database = await result(indexedDB.open(name));
+    try {
+      const table = /^vscode-web-state-db-(?!global)/.test(name) && database.transaction('ItemTable').objectStore('ItemTable');
+      const layout = table && (await result(table.get('memento/workbench.parts.editor')));
+      if (layout) {
+        return layout;
+      }
+    } finally {
+      database.close();
+    }
+  }
+  return undefined;
 }
 
 function askOver(socketPath, question) {
