@@ -23,7 +23,6 @@ const COMMANDS = {
   'Debug: Select and Start Debugging': 'workbench.action.debug.selectandstart',
   'Debug: Start Debugging': 'workbench.action.debug.start',
   'Developer: Force Retokenize': 'editor.action.forceRetokenize',
-  'File: Save': 'workbench.action.files.save',
   'Open Disassembly View': 'debug.action.openDisassemblyView',
   'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
   'View: Show Run and Debug': 'workbench.view.debug',
@@ -166,6 +165,13 @@ async function startCodeServer({ trusted = true, inHost = false, PATH, others = 
       fs.rmSync(socket, { force: true }); // the driver of the window that ends
       await page.goto(`http://${base}/?folder=${workspace}&payload=${query}`, { waitUntil: 'domcontentloaded' });
       opened = true;
+    },
+    /** Saves all files, until VS Code has no backup that would take their place when the window is loaded again. */
+    async save() {
+      await ask('save');
+      const backups = path.join(user, 'User/Backups');
+      const names = () => fs.readdirSync(backups, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+      await until(() => !fs.existsSync(backups) || names().length === 0, () => `a backup is left in ${backups}`);
     },
     /** Waits until what a window shows next is stored: VS Code stores its layout every few seconds, when it is idle. */
     async stored(isAsExpected) {

@@ -98,7 +98,7 @@ test('a panel follows edits, and tells that its kernel has gone', async () => {
 });
 
 test('a panel is there again when the window is loaded again', async () => {
-  await editor.command('File: Save');
+  await editor.save();
   await editor.stored((layout) => layout.split('webviewInput').length === 2 && layout.includes('Occupancy: saxpy'));
   await editor.open([]); // a file to open would take the place of what was open
   await editor.panel().locator('dd', { hasText: '%' }).first().waitFor();

@@ -42,6 +42,10 @@ const requests = {
       await until(isSet);
     }
   },
+  /** Saves all files. */
+  async save() {
+    await vscode.workspace.saveAll();
+  },
   /** Ends what the tests before have begun, and closes what they have opened. */
   async clear() {
     await vscode.debug.stopDebugging();
