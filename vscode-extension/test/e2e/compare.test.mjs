@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { answerFileDialog, example, ourServer, startEditor } from './editor.mjs';
-import { TURN, until, untilVisible } from './waiting.mjs';
+import { ANSWER, TURN, until, untilVisible } from './waiting.mjs';
 
 const SAXPY = example('saxpy.ptx');
 /** With one multiplication more, in a register that is never written. */
@@ -37,7 +37,7 @@ test('with another file: what changed, and what is worse', async () => {
       await title.waitFor(); // until then, the input is that of the palette
     }
     await answerFileDialog(page, path.join(editor.workspace, 'two.ptx'));
-  }, editor.panel().locator('h1', { hasText: 'two.ptx → changed.ptx' }));
+  }, editor.panel().locator('h1', { hasText: 'two.ptx → changed.ptx' }), ANSWER);
   await editor.panel().locator('p', { hasText: '1 gone' }).waitFor();
   await editor.panel().locator('li.worse', { hasText: '+1 uninitialised-read' }).waitFor();
   await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
@@ -70,6 +70,7 @@ test('with a commit', async () => {
   await untilVisible(
     () => editor.command('PTX: Compare Kernels with a Revision'), // the Git extension may still be starting
     rows.filter({ hasText: 'The first saxpy' }),
+    20_000,
   );
   await rows.filter({ hasText: 'The first saxpy' }).click();
   await editor.panel().locator('h1', { hasText: /saxpy.ptx \([0-9a-f]{8}\) → saxpy.ptx/ }).waitFor();
@@ -79,7 +80,7 @@ test('with a commit', async () => {
 test('two kernels of a file', async () => {
   await open('two.ptx');
   const rows = page.locator('.quick-input-list .monaco-list-row');
-  await untilVisible(() => editor.command('PTX: Compare Two Kernels'), rows.filter({ hasText: 'another' }));
+  await untilVisible(() => editor.command('PTX: Compare Two Kernels'), rows.filter({ hasText: 'another' }), ANSWER);
   await rows.filter({ hasText: 'saxpy' }).click();
   await until(async () => (await rows.count()) === 1);
   await rows.filter({ hasText: 'another' }).click();

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 
 import { answerFileDialog, chooseFromMenu, example, ourServer, startEditor } from './editor.mjs';
 import { fatBinary } from './fat-binary.mjs';
-import { TURN, becomes, until, untilVisible } from './waiting.mjs';
+import { ANSWER, TURN, becomes, until, untilVisible } from './waiting.mjs';
 
 const SAXPY = example('saxpy.ptx').replace(/sm_\w+/, 'sm_80');
 /** With one multiplication more, in a register that is never written. */
@@ -116,24 +116,24 @@ test('a window that is loaded again has the containers and the open members', as
   await editor.open([]);
   await tab('libfoo.fatbin!2:sm_90').waitFor();
   await page.locator('.codelens-decoration', { hasText: 'registers' }).first().waitFor();
-  await untilVisible(() => page.locator('.activitybar a[aria-label="PTX"]').click(), row('1:sm_80'));
+  await untilVisible(() => editor.command('PTX: View'), row('1:sm_80'));
 });
 
-/** Chooses an entry of an item's context menu, and answers its dialog with a path, until it has the effect. */
+/** Chooses an entry of an item's context menu, answers its dialog with a path, and waits for the effect. */
 async function choose(item, entry, title, file, effect) {
   const dialog = page.locator('.quick-input-title', { hasText: title });
   await until(async () => {
-    await page.keyboard.press('Escape');
-    await row(item).click({ button: 'right', timeout: TURN });
-    await chooseFromMenu(page, entry);
-    await dialog.waitFor({ timeout: TURN });
-    await answerFileDialog(page, file);
-    await dialog.waitFor({ state: 'hidden', timeout: TURN });
-    for (let tries = 0; tries < 25 && !effect(); tries++) {
-      await page.waitForTimeout(200);
+    if (!(await dialog.isVisible())) {
+      await page.keyboard.press('Escape');
+      await row(item).click({ button: 'right', timeout: TURN });
+      await chooseFromMenu(page, entry);
+      await dialog.waitFor({ timeout: TURN });
     }
-    return effect();
-  }, () => `no effect of ${entry}`);
+    await answerFileDialog(page, file);
+    await dialog.waitFor({ state: 'hidden' }); // a second answer would ask whether to overwrite the file
+    return true;
+  }, () => `no dialog of ${entry}`);
+  await until(effect, () => `no effect of ${entry}`);
 }
 
 function holds(file, text) {
@@ -142,16 +142,18 @@ function holds(file, text) {
 
 async function openContainer(name) {
   const dialog = page.locator('.quick-input-title', { hasText: 'Open PTX Container' });
-  await untilVisible(() => editor.command('PTX: Open Container'), dialog);
+  await untilVisible(() => editor.command('PTX: Open Container'), dialog, ANSWER);
   await until(async () => {
-    await answerFileDialog(page, path.join(editor.workspace, name));
+    if (await dialog.isVisible()) {
+      await answerFileDialog(page, path.join(editor.workspace, name));
+    }
     await dialog.waitFor({ state: 'hidden', timeout: TURN });
     return true;
   });
 }
 
 async function showExplorer() {
-  await untilVisible(() => page.locator('.activitybar a[aria-label^="Explorer"]').click(), page.locator('.explorer-folders-view'));
+  await untilVisible(() => editor.command('View: Show Explorer'), page.locator('.explorer-folders-view'));
 }
 
 function inExplorer(name) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { ourServer, startEditor } from './editor.mjs';
-import { TURN, becomes, until, untilVisible } from './waiting.mjs';
+import { ANSWER, TURN, becomes, until, untilVisible } from './waiting.mjs';
 
 const KERNEL = `.version 8.3
 .target sm_90a
@@ -45,11 +45,11 @@ test('dynamic shared memory from the metadata of Triton is shown with the occupa
   await open('tile.ptx');
   const lens = page.locator('.codelens-decoration', { hasText: '98304 bytes of dynamic shared memory (metadata)' });
   await lens.first().waitFor();
-  await untilVisible(() => editor.command('PTX: Show Occupancy'), editor.panel().locator('dd', { hasText: '96 KiB (metadata)' }));
+  await untilVisible(() => editor.command('PTX: Show Occupancy'), editor.panel().locator('dd', { hasText: '96 KiB (metadata)' }), ANSWER);
   await editor.panel().locator('dd', { hasText: /^12\.5 %$/ }).waitFor(); // two blocks of 128 threads
   await editor.panel().locator('dd', { hasText: /^\d+ \(\d+ to \d+\)$/ }).waitFor(); // the interval of the estimate
   await editor.shot('occupancy-dynamic');
-  await page.locator('.activitybar [aria-label="PTX"]').first().click();
+  await editor.command('PTX: View');
   const row = page.locator('.pane-body .monaco-list-row', { hasText: '12.5 % occupancy' }).first();
   await untilVisible(
     () => row.locator('.monaco-tl-twistie').click(),
@@ -69,9 +69,10 @@ test('the suggested launch runs when it is accepted', async () => {
   await untilVisible(
     () => editor.command("PTX: Run the Kernel's Preview"),
     editor.panel().getByRole('button', { name: 'Insert it above' }),
+    ANSWER,
   );
   const insert = editor.panel().getByRole('button', { name: 'Insert it above' });
-  await untilVisible(() => insert.click(), editor.panel().locator('#page', { hasText: 'instructions executed' }), 60_000);
+  await untilVisible(() => insert.click(), editor.panel().locator('#page', { hasText: 'instructions executed' }), ANSWER);
   await page.locator('.view-line', { hasText: 'block=128 shared=98304' }).first().waitFor();
 });
 
@@ -79,8 +80,11 @@ test('completion offers registers that fit, and snippets only where a statement 
   await open('typed.ptx');
   await page.keyboard.press('End');
   await page.keyboard.type('\n    mad.lo.s32 %r6, %r1, ');
-  const operands = await offered();
-  assert.ok(operands.includes('%r2'), operands.join(' '));
+  let operands;
+  await until(async () => {
+    operands = await offered();
+    return operands.includes('%r2');
+  }, () => `%r2 is not among ${operands.join(' ')}`);
   for (const wrong of ['%rd1', 'tile_param_0', 'kernel', 'loop', '.entry', '.func', 'func', 'if', '%clock64']) {
     assert.ok(!operands.includes(wrong), `${wrong} is among ${operands.join(' ')}`);
   }

@@ -69,22 +69,25 @@ test('the warp shows both groups and a register in all lanes', async () => {
     'A 0x00000fff (12 lanes) at line 16: mul.lo.u32 %r1, %r0, 3; reconvergence with 0xfffff000 at line 18',
     'B 0xfffff000 (20 lanes) at line 13: add.u32 %r1, %r0, 100; reconvergence with 0x00000fff at line 18',
   ]);
-  await warp.locator('#expression').fill('%r0 * 2');
-  await warp.locator('#add').click();
+  await untilVisible(async () => {
+    await warp.locator('#expression').fill('%r0 * 2');
+    await warp.locator('#add').click();
+  }, warp.locator('tr.watched').first());
   const lanes = warp.locator('tr.watched td');
   await becomes(() => lanes.allInnerTexts(), Array.from({ length: 32 }, (_, lane) => String(2 * lane)));
   await editor.shot('debugger-warp');
 });
 
 test('a lane is put in focus with the mouse and with the keyboard', async () => {
-  await warp.locator('tr.watched td').nth(20).click();
+  const title = (text) => warp.locator('.title', { hasText: text });
+  await untilVisible(() => warp.locator('tr.watched td').nth(20).click(), title('lane 20'));
   await debug.shows('Registers', '%r0', /=\s*20$/);
   await debug.stopsAt(FILE, 13);
-  await warp.locator('.title', { hasText: 'lane 20' }).waitFor();
-  await warp.locator('thead tr').first().locator('th').nth(21).focus();
-  await page.keyboard.press('ArrowLeft');
-  await page.keyboard.press('Enter');
-  await warp.locator('.title', { hasText: 'lane 19' }).waitFor();
+  await untilVisible(async () => {
+    await warp.locator('thead tr').first().locator('th').nth(21).focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+  }, title('lane 19'));
   await debug.shows('Registers', '%r0', /=\s*19$/);
 });
 

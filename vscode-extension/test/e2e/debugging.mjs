@@ -57,10 +57,11 @@ export async function startDebugging({ settings = {}, ...given }) {
     /** Gives a variable a value. */
     async set(name, value) {
       const input = page.locator('.debug-variables .monaco-inputbox input');
-      await untilVisible(() => variable(name).dblclick(), input);
-      await input.fill(value);
-      await page.keyboard.press('Enter');
-      await variable(name).filter({ hasText: value }).waitFor();
+      await untilVisible(async () => { // the view is drawn anew for a moment after a stop
+        await variable(name).dblclick();
+        await input.fill(value);
+        await input.press('Enter');
+      }, variable(name).filter({ hasText: value }));
     },
     /** Stops at accesses to a byte of global memory. */
     async dataBreakpoint(address) {

@@ -24,7 +24,9 @@ const COMMANDS = {
   'Debug: Start Debugging': 'workbench.action.debug.start',
   'Developer: Force Retokenize': 'editor.action.forceRetokenize',
   'Open Disassembly View': 'debug.action.openDisassemblyView',
+  'PTX: View': 'workbench.view.extension.ptx',
   'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
+  'View: Show Explorer': 'workbench.view.explorer',
   'View: Show Run and Debug': 'workbench.view.debug',
 };
 const { commands, configuration } = JSON.parse(fs.readFileSync(path.join(EXTENSION, 'package.json'), 'utf8')).contributes;
@@ -258,7 +260,7 @@ async function startCodeServer({ trusted = true, inHost = false, PATH, others = 
     /** Puts files into the workspace, in place of those that are there, and sets the user's settings. */
     async prepare(settings, files) {
       for (const name of fs.readdirSync(workspace)) {
-        fs.rmSync(path.join(workspace, name), { recursive: true });
+        fs.rmSync(path.join(workspace, name), { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
       }
       for (const [name, text] of Object.entries(files)) {
         fs.mkdirSync(path.dirname(path.join(workspace, name)), { recursive: true });
@@ -328,7 +330,7 @@ export async function chooseFromMenu(page, entry) {
 
 /** What tells VS Code where our server is. */
 export function ourServer() {
-  return { 'ptx.server.python': process.env.PTX_PYTHON ?? path.join(PROJECT, '.venv/bin/python') };
+  return { 'ptx.server.python': process.env.PTX_PYTHON ?? path.join(PROJECT, '.venv/bin/python'), 'ptx.server.startTimeout': PATIENCE / 1_000 };
 }
 
 export function example(name) {
@@ -386,15 +388,6 @@ function freePort() {
 }
 
 async function answers(url) {
-  for (let tries = 0; tries < 150; tries++) {
-    try {
-      if ((await fetch(url)).ok) {
-        return;
-      }
-    } catch {
-      // not yet
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error('code-server did not start');
+  const isThere = () => fetch(url).then(({ ok }) => ok, () => false);
+  await until(isThere, () => 'code-server did not start');
 }

@@ -2,7 +2,7 @@
 import { after, before, test } from 'node:test';
 
 import { ourServer, startEditor } from './editor.mjs';
-import { boxOf, until, untilVisible } from './waiting.mjs';
+import { ANSWER, boxOf, until, untilVisible } from './waiting.mjs';
 
 const LOOPS = 60;
 /** Loops with a branch inside, and the labels that compilers write for debug information. */
@@ -29,7 +29,7 @@ after(() => editor?.close());
 test('it opens at the block of the cursor, with the loops around it collapsed', async () => {
   await editor.goToLine(lineOf('1030;'));
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-  await untilVisible(() => editor.command('PTX: Show Control Flow'), editor.panel().locator('.flow .block').first());
+  await untilVisible(() => editor.command('PTX: Show Control Flow'), editor.panel().locator('.flow .block').first(), ANSWER);
   // each loop has three blocks; debug labels begin none
   await editor.panel().locator('.legend', { hasText: `${3 * LOOPS + 1} blocks in ${LOOPS + 3} boxes` }).waitFor();
   const here = editor.panel().locator('.block.here');
@@ -64,8 +64,8 @@ test('a loop is expanded and collapsed where it is', async () => {
 
 test('all is expanded, and all is collapsed', async () => {
   const legend = (text) => editor.panel().locator('.legend', { hasText: text });
-  await untilVisible(() => editor.panel().locator('#expand').click(), legend(new RegExp(`${3 * LOOPS + 1} blocks(?! in)`)));
-  await untilVisible(() => editor.panel().locator('#collapse').click(), legend(`in ${LOOPS + 1} boxes`));
+  await untilVisible(() => editor.panel().locator('#expand').click(), legend(new RegExp(`${3 * LOOPS + 1} blocks(?! in)`)), ANSWER);
+  await untilVisible(() => editor.panel().locator('#collapse').click(), legend(`in ${LOOPS + 1} boxes`), ANSWER);
 });
 
 test('search finds code that no box shows', async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { ourServer, PROJECT, startEditor } from './editor.mjs';
-import { TURN, becomes, boxOf, styleOf, until, untilVisible } from './waiting.mjs';
+import { ANSWER, TURN, becomes, boxOf, styleOf, until, untilVisible } from './waiting.mjs';
 
 const KERNELS = {
   cuda: { ptx: 'tests/oracle/corpus/nvcc130_reduce.sm80.lineinfo.ptx', source: '/src/gen/cuda/reduce.cu', kernel: 'votes' },
@@ -55,8 +55,10 @@ test('the panel follows the cursor in the PTX and in the source', async () => {
   await until(async () => (await editor.panel().locator('#ptx .line.selected').allTextContents()).join().includes('ld.param.b64'));
   const line = editor.panel().locator('#source .line').nth(40);
   await untilVisible(() => line.dblclick(), page.locator('.view-line', { hasText: 'of gen.py' }).first()); // beside the panel
-  await editor.find('line 42 of gen.py\n');
-  await until(async () => (await numbers('#source .line.selected')).join() === '42');
+  await becomes(async () => {
+    await editor.find('line 42 of gen.py\n');
+    return numbers('#source .line.selected');
+  }, ['42']);
 });
 
 test('three columns have more room than the text beside them, and can be hidden', async () => {
@@ -118,7 +120,7 @@ async function open(name, kernel) {
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'PTX' }).waitFor();
   await editor.find(`${kernel}(`);
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-  await untilVisible(() => editor.command('PTX: Show Source, PTX and Machine Code'), editor.panel().locator('#ptx .line').first());
+  await untilVisible(() => editor.command('PTX: Show Source, PTX and Machine Code'), editor.panel().locator('#ptx .line').first(), ANSWER);
 }
 
 function numbers(selector) {

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { after, before, test } from 'node:test';
 
 import { example, ourServer, startEditor } from './editor.mjs';
-import { TURN, becomes, boxOf, until, untilVisible } from './waiting.mjs';
+import { ANSWER, TURN, becomes, boxOf, until, untilVisible } from './waiting.mjs';
 
 const LAUNCH = '// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)';
 
@@ -71,7 +71,7 @@ test('a page may not load from the network', async () => {
 test('run: the launch comment is written above the kernel', async () => {
   await open("PTX: Run the Kernel's Preview");
   const insert = editor.panel().getByRole('button', { name: 'Insert it above' });
-  await untilVisible(() => insert.click(), editor.panel().locator('#page', { hasText: 'instructions executed' }), 60_000);
+  await untilVisible(() => insert.click(), editor.panel().locator('#page', { hasText: 'instructions executed' }), ANSWER);
 });
 
 test('occupancy: a slider is moved by keys, and keeps the focus', async () => {
@@ -127,7 +127,7 @@ async function open(command, file = 'saxpy.ptx') {
   await editor.openFile(file);
   await page.locator('.view-line', { hasText: 'cvta' }).first().click();
   await page.locator('.statusbar-item[id*="ptx"]', { hasText: 'registers' }).waitFor();
-  await untilVisible(() => editor.command(command), editor.panel().locator('#page *').first());
+  await untilVisible(() => editor.command(command), editor.panel().locator('#page *').first(), ANSWER);
 }
 
 function focused() {

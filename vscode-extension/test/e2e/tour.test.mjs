@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { SHOTS, example, ourServer, startEditor } from './editor.mjs';
-import { untilVisible } from './waiting.mjs';
+import { ANSWER, untilVisible } from './waiting.mjs';
 
 const KERNEL = `// ptx-run: grid=1 block=32 saxpy_n=u32:32 saxpy_a=f32:2 saxpy_x=f32:arange(32) saxpy_y=f32:ones(32)\n${example('saxpy.ptx')}`;
 
@@ -44,7 +44,10 @@ test('a mistake is marked, explained and mended', async () => {
   await page.keyboard.press('Escape');
   await line.click({ position: { x: 200, y: 8 } });
   const menu = page.locator('.action-widget .monaco-list-row').filter({ hasText: 'fma' }).first();
-  await untilVisible(() => page.keyboard.press('Control+.'), menu);
+  await untilVisible(async () => {
+    await page.keyboard.press('Escape'); // in the menu the same key accepts what is selected
+    await page.keyboard.press('Control+.');
+  }, menu);
   await frame(1_800);
   await menu.click();
   await page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
@@ -81,7 +84,7 @@ for (const [command, shows] of [
 ]) {
   test(`the panel of ${command} opens`, async () => {
     await page.locator('.view-line', { hasText: 'cvta' }).first().click();
-    await untilVisible(() => editor.command(command), editor.panel().locator('#page', { hasText: shows }));
+    await untilVisible(() => editor.command(command), editor.panel().locator('#page', { hasText: shows }), ANSWER);
     await page.waitForTimeout(700); // the chart is drawn
     await frame(2_800);
   });

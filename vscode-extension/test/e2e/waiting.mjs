@@ -5,6 +5,8 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 export const PATIENCE = Number(process.env.PTX_PATIENCE ?? 300_000);
 /** How long to wait for the effect of a click or a key before trying again, in milliseconds. */
 export const TURN = 5_000;
+/** How long to wait before a command is given again that asks the server: a newer question discards the answer to an older one. */
+export const ANSWER = 60_000;
 
 /**
  * Asks until the answer is true. Any step may be lost in an editor on a slow machine: a view is drawn anew between two

@@ -19,20 +19,22 @@ const requests = {
   },
   /** Places the cursor in the line, counted from 1. */
   async cursor({ line }) {
-    place(line);
+    await until(anyEditor);
+    place(anyEditor(), line);
   },
   /** Shows the visible editor that has a text, with the cursor in the first line that has it. */
   async find({ text }) {
     const editor = () => vscode.window.visibleTextEditors.find(({ document }) => document.getText().includes(text));
-    await until(editor); // what is drawn may not be known here yet
+    await until(editor);
     const { document, viewColumn } = editor();
     const { line } = document.positionAt(document.getText().indexOf(text));
-    await vscode.window.showTextDocument(document, { viewColumn });
-    place(line + 1);
+    place(await vscode.window.showTextDocument(document, { viewColumn }), line + 1);
   },
   /** Sets a breakpoint at the line, counted from 1. */
   async breakpoint({ line }) {
-    const editor = place(line);
+    await until(anyEditor);
+    const editor = anyEditor();
+    place(editor, line);
     const isSet = () =>
       vscode.debug.breakpoints.some(
         ({ location }) => location?.uri.toString() === editor.document.uri.toString() && location.range.start.line === line - 1,
@@ -94,12 +96,15 @@ function run(command) {
   return vscode.commands.executeCommand(command);
 }
 
-function place(line) {
-  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+/** The editor in front. What is drawn may not be known here yet. */
+function anyEditor() {
+  return vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+}
+
+function place(editor, line) {
   const start = new vscode.Position(line - 1, 0);
   editor.selection = new vscode.Selection(start, start);
   editor.revealRange(new vscode.Range(start, start), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-  return editor;
 }
 
 async function until(holds) {
