@@ -116,7 +116,7 @@ test('a window that is loaded again has the containers and the open members', as
   await editor.open([]);
   await tab('libfoo.fatbin!2:sm_90').waitFor();
   await page.locator('.codelens-decoration', { hasText: 'registers' }).first().waitFor();
-  await untilVisible(() => editor.command('PTX: View'), row('1:sm_80'));
+  await untilVisible(() => editor.command('View: Show PTX'), row('1:sm_80'));
 });
 
 /** Chooses an entry of an item's context menu, answers its dialog with a path, and waits for the effect. */

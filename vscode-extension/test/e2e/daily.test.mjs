@@ -49,7 +49,7 @@ test('dynamic shared memory from the metadata of Triton is shown with the occupa
   await editor.panel().locator('dd', { hasText: /^12\.5 %$/ }).waitFor(); // two blocks of 128 threads
   await editor.panel().locator('dd', { hasText: /^\d+ \(\d+ to \d+\)$/ }).waitFor(); // the interval of the estimate
   await editor.shot('occupancy-dynamic');
-  await editor.command('PTX: View');
+  await editor.command('View: Show PTX');
   const row = page.locator('.pane-body .monaco-list-row', { hasText: '12.5 % occupancy' }).first();
   await untilVisible(
     () => row.locator('.monaco-tl-twistie').click(),

@@ -24,9 +24,9 @@ const COMMANDS = {
   'Debug: Start Debugging': 'workbench.action.debug.start',
   'Developer: Force Retokenize': 'editor.action.forceRetokenize',
   'Open Disassembly View': 'debug.action.openDisassemblyView',
-  'PTX: View': 'workbench.view.extension.ptx',
   'View: Focus First Editor Group': 'workbench.action.focusFirstEditorGroup',
   'View: Show Explorer': 'workbench.view.explorer',
+  'View: Show PTX': 'workbench.view.extension.ptx',
   'View: Show Run and Debug': 'workbench.view.debug',
 };
 const { commands, configuration } = JSON.parse(fs.readFileSync(path.join(EXTENSION, 'package.json'), 'utf8')).contributes;

@@ -26,7 +26,7 @@ before(async () => {
 after(() => editor?.close());
 
 test('kernels are grouped, the newest first, and have figures when their group is expanded', async () => {
-  await untilVisible(() => editor.command('PTX: View'), header());
+  await untilVisible(() => editor.command('View: Show PTX'), header());
   await untilVisible(() => header().click(), row('softmax'));
   await view().locator('.monaco-list-row').first().filter({ hasText: 'softmax' }).waitFor();
   await row('saxpy').filter({ hasText: '2 versions · sm_80' }).waitFor();

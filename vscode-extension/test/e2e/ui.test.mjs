@@ -56,7 +56,7 @@ test('the line above a kernel has its figures', async () => {
 });
 
 test('the tree shows the kernels', async () => {
-  await editor.command('PTX: View');
+  await editor.command('View: Show PTX');
   const row = page.locator('.pane-body .monaco-list-row', { hasText: 'saxpy' }).nth(1);
   await row.waitFor();
   await page.locator('.pane-body .monaco-list-row', { hasText: 'registers' }).first().click();
