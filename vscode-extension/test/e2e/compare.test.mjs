@@ -37,7 +37,7 @@ test('with another file: what changed, and what is worse', async () => {
       await title.waitFor(); // until then, the input is that of the palette
     }
     await answerFileDialog(page, path.join(editor.workspace, 'two.ptx'));
-  }, editor.panel().locator('h1', { hasText: 'two.ptx → changed.ptx' }), ANSWER);
+  }, editor.panel().locator('h1', { hasText: 'two.ptx → changed.ptx' }));
   await editor.panel().locator('p', { hasText: '1 gone' }).waitFor();
   await editor.panel().locator('li.worse', { hasText: '+1 uninitialised-read' }).waitFor();
   await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
