@@ -26,7 +26,9 @@ MAX_REGISTERS_PER_THREAD: Final = 255
 REGISTER_UNIT: Final = 8
 """A warp gets registers in units of 256, which is 8 for each of its threads."""
 MAX_STATIC_SHARED_BYTES: Final = 48 * 1024
-"""The shared memory of a block without an opt-in of the launch, on every target."""
+"""The shared memory of a block without an opt-in of the launch. Static shared memory has another limit on
+some targets: `static_shared_limit`.
+"""
 PORTABLE_CLUSTER_SIZE: Final = 8
 MAX_CLUSTER_SIZE: Final = 16
 """Above 8 blocks a launch has to allow a size that not every device has."""
@@ -85,6 +87,15 @@ def limits_of(target: str | Target) -> DeviceLimits:
     if found is None:
         raise ValueError(f"the limits of target {parsed} are not known")
     return found
+
+
+def static_shared_limit(target: Target | None) -> int:
+    """The most bytes of static shared memory that ptxas accepts in a kernel: 48 KiB, or for a target with a
+    suffix `a` what a block may have with an opt-in. Probed with ptxas 13.5 on all targets; 12.9 still has
+    48 KiB on every target (docs/ptxas.md).
+    """
+    found = LIMITS.get(target.number) if target is not None and target.suffix == "a" else None
+    return MAX_STATIC_SHARED_BYTES if found is None else found.shared_bytes_opt_in
 
 
 _OLD_CARVEOUTS: Final = (0, 8, 16, 32, 64, 96)

@@ -17,7 +17,8 @@ from ptx_lsp.analyses.occupancy.launch_bounds import (
     launch_bounds_of,
     thresholds,
 )
-from ptx_lsp.isa.device_limits import LIMITS
+from ptx_lsp.isa.device_limits import LIMITS, static_shared_limit
+from ptx_lsp.isa.target import parse_target
 from ptx_lsp.model.module import Module
 from tests.oracle.figures import launch_bounds as oracle
 
@@ -229,6 +230,39 @@ def test_launches_that_fail(
 ) -> None:
     bounds = launch_bounds_of("sm_90", directives)
     assert bounds.failures(registers, static, dynamic) == failures
+
+
+@pytest.mark.parametrize(
+    ("target", "static", "dynamic", "failures"),
+    [
+        ("sm_90a", 49_153, 0, ()),
+        ("sm_90a", 232_448, 0, ()),
+        ("sm_90a", 232_449, 0, (Failure("shared", 232_449, 232_448, True),)),
+        ("sm_90a", 49_153, 16, (Failure("opt-in", 49_169, 49_152, False),)),
+        ("sm_121a", 101_377, 0, (Failure("shared", 101_377, 101_376, True),)),
+        ("sm_100f", 49_153, 0, (Failure("shared", 49_153, 49_152, True),)),
+    ],
+)
+def test_static_shared_memory_of_targets(
+    target: str, static: int, dynamic: int, failures: tuple[Failure, ...]
+) -> None:
+    assert launch_bounds_of(target, Directives()).failures(32, static, dynamic) == failures
+
+
+def test_ptxas_has_these_limits_of_static_shared_memory() -> None:
+    tool = ptxas.find()
+    if tool is None:
+        pytest.skip("no ptxas here; the limits of some targets are tested all the same")
+    known = [parse_target(name) for name in ptxas.architectures(tool)]
+    differ: list[str] = []
+    for target in (one for one in known if one is not None):
+        most = static_shared_limit(target)
+        for size, accepted in ((most, True), (most + 1, False)):
+            text = f".version {target.since}\n.target {target}\n.address_size 64\n"
+            text += f".entry k() {{ .shared .b8 x[{size}]; ret; }}\n"
+            if ptxas.judge(text.encode(), ptxas=tool).accepted != accepted:
+                differ.append(f"{target}: {size}")
+    assert differ == []
 
 
 def test_there_are_no_clusters_before_sm_90() -> None:

@@ -204,11 +204,17 @@ def test_a_grid_of_clusters() -> None:
 
 def test_shared_memory_of_the_device() -> None:
     _fails("launch", "49153 bytes of static shared memory", _headed("", ".shared .b8 x[49153];"))
+    large = _headed("", ".shared .b8 x[101377];", target="sm_121a")
+    _fails("launch", "101377 bytes of static shared memory, but at most 101376 are allowed", large)
     large = _headed("", target="sm_121a")
     _fails("launch", "on any device that runs `sm_121a` code", large, shared_bytes=101377)
     result = np.zeros(1, np.uint32)
     later = _headed("", target="sm_75")  # a later device may run it
     launch(later, entry="k", grid=1, block=1, args=[7, 2.0, result], shared_bytes=232448)
+    assert result[0] == 7
+    static = _headed("", ".shared .b8 x[232448];", target="sm_90a")
+    result[0] = 0
+    launch(static, entry="k", grid=1, block=1, args=[7, 2.0, result])
     assert result[0] == 7
 
 

@@ -39,8 +39,9 @@ from ptx_lsp.isa.device_limits import (
     WARP_SIZE,
     DeviceLimits,
     limits_of,
+    static_shared_limit,
 )
-from ptx_lsp.isa.target import Target
+from ptx_lsp.isa.target import Target, parse_target
 from ptx_lsp.model.function import Function
 from ptx_lsp.named_tuple import NamedTuple
 from ptx_lsp.static_typing import TYPE_CHECKING, Literal
@@ -99,6 +100,8 @@ class LaunchBounds(NamedTuple):
 
     directives: Directives
     device: DeviceLimits
+    static_shared_limit: int
+    """The most bytes of static shared memory that ptxas accepts."""
     threads_per_block: int
     """Threads per block; 0 if no directive gives it."""
     threads_source: ThreadsSource
@@ -135,7 +138,7 @@ class LaunchBounds(NamedTuple):
         self, registers: int, static_shared_bytes: int = 0, dynamic_shared_bytes: int = 0
     ) -> tuple[Failure, ...]:
         """The launches that fail for a kernel with `registers` per thread (6)."""
-        shared = _shared_failures(self.device, static_shared_bytes, dynamic_shared_bytes)
+        shared = _shared_failures(self, static_shared_bytes, dynamic_shared_bytes)
         return (*_size_failures(self, registers), *shared, *_cluster_failures(self))
 
 
@@ -147,6 +150,7 @@ def launch_bounds_of(
     Raises ValueError for an unknown target and for targets before sm_50.
     """
     device = limits_of(target)
+    static = static_shared_limit(parse_target(target) if isinstance(target, str) else target)
     threads, source = _threads(directives)
     ignored: list[Ignored] = []
     if threads > device.threads_per_sm:
@@ -161,7 +165,7 @@ def launch_bounds_of(
         ignored.append("maxnreg above 255")
     limit, limit_source = _register_limit(device, counting, blocks, directives.maxnreg, maxrregcount)
     return LaunchBounds(
-        directives, device, threads, source, blocks, limit, limit_source, tuple(ignored)
+        directives, device, static, threads, source, blocks, limit, limit_source, tuple(ignored)
     )
 
 
@@ -277,13 +281,13 @@ def _size_failures(bounds: LaunchBounds, registers: int) -> list[Failure]:
     return found
 
 
-def _shared_failures(device: DeviceLimits, static_bytes: int, dynamic_bytes: int) -> list[Failure]:
-    total = static_bytes + dynamic_bytes
-    if static_bytes > MAX_STATIC_SHARED_BYTES:
-        return [Failure("shared", static_bytes, MAX_STATIC_SHARED_BYTES, always=True)]
-    if total > device.shared_bytes_opt_in:
-        return [Failure("shared", total, device.shared_bytes_opt_in, always=True)]
-    if total > MAX_STATIC_SHARED_BYTES:
+def _shared_failures(bounds: LaunchBounds, static_bytes: int, dynamic_bytes: int) -> list[Failure]:
+    total, most = static_bytes + dynamic_bytes, bounds.device.shared_bytes_opt_in
+    if static_bytes > bounds.static_shared_limit:
+        return [Failure("shared", static_bytes, bounds.static_shared_limit, always=True)]
+    if total > most:
+        return [Failure("shared", total, most, always=True)]
+    if dynamic_bytes and total > MAX_STATIC_SHARED_BYTES:
         return [Failure("opt-in", total, MAX_STATIC_SHARED_BYTES, always=False)]
     return []
 

@@ -134,8 +134,8 @@ MEANINGS: Final = (
     (r"32-Bit", "Recent GPUs have 64-bit addresses only: `.address_size 64`."),
     (
         r"uses too much shared data",
-        "Static shared memory is limited to 48 KiB. Use `extern __shared__` memory and "
-        "`cudaFuncAttributeMaxDynamicSharedMemorySize` for more.",
+        "Static shared memory is limited to 48 KiB, except on targets such as sm_90a. Use "
+        "`extern __shared__` memory and `cudaFuncAttributeMaxDynamicSharedMemorySize` for more.",
     ),
     (
         r"uses too much parameter space",

@@ -92,6 +92,6 @@ def _attribute(driver: Driver, kernel: Kernel, number: int) -> int:
         case 5 | 6:  # the versions of PTX and of machine code
             return target
         case _ if number == _MOST_DYNAMIC_SHARED:
-            return kernel.attributes.get(number, MAX_STATIC_SHARED_BYTES - kernel.image.shared_bytes)
+            return kernel.attributes.get(number, max(0, MAX_STATIC_SHARED_BYTES - kernel.image.shared_bytes))
         case _:
             return kernel.attributes.get(number, 0)

@@ -26,8 +26,8 @@ from ptx_lsp.executor.machine.launch_config import Dimensions, LaunchConfig
 from ptx_lsp.isa.device_limits import (
     MAX_BLOCK_DIMENSIONS,
     MAX_CLUSTER_SIZE,
-    MAX_STATIC_SHARED_BYTES,
     MAX_THREADS_PER_BLOCK,
+    static_shared_limit,
 )
 from ptx_lsp.model.directives.performance_directives import (
     PerformanceDirective,
@@ -150,11 +150,11 @@ def _of_memory(kernel: Function, shape: LaunchConfig, devices: Devices) -> Itera
             f"the parameters of `{kernel.name}` have {size} bytes; the limit is {limit}{more}", "INVALID_PTX"
         )
     static = shared_bytes(kernel) or 0
-    if static > MAX_STATIC_SHARED_BYTES:
+    most = static_shared_limit(module_of(kernel).target)
+    if static > most:
         yield Refusal(
-            f"`{kernel.name}` has {static} bytes of static shared memory, but at most "
-            f"{MAX_STATIC_SHARED_BYTES} are allowed: declare it `.extern .shared` without a "
-            "size, and give the size at launch",
+            f"`{kernel.name}` has {static} bytes of static shared memory, but at most {most} are "
+            "allowed: declare it `.extern .shared` without a size, and give the size at launch",
             "INVALID_PTX",
         )
     total, most = static + shape.dynamic_bytes, devices.shared_bytes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from ptx_lsp.facts import directive_fact, fact
-from ptx_lsp.isa.device_limits import MAX_STATIC_SHARED_BYTES
+from ptx_lsp.isa.device_limits import static_shared_limit
 from ptx_lsp.lint.diagnostic import Finding
 from ptx_lsp.lint.rule import each_functions_directives, module_rule
 from ptx_lsp.model.calls.compiled import compiled_with
@@ -29,11 +29,13 @@ def memory_limit(module: Module) -> Iterator[Finding]:
 
     ## What it does
     Reports kernels whose `.shared` variables, including those of the functions they call, exceed 49 152
-    bytes, files whose `.const` variables exceed 65 536 bytes, and kernel parameters that exceed the
-    limit of the `.version` and `.target`. Only the sizes of variables count, without padding.
+    bytes (101 376 on sm_120a and sm_121a, 232 448 on other targets with `a`), files whose `.const`
+    variables exceed 65 536 bytes, and kernel parameters that exceed the limit of the `.version` and
+    `.target`. Only the sizes of variables count, without padding.
 
     ## Why it matters
-    ptxas rejects them. For variables, it does so when it generates code, without a line number.
+    ptxas rejects them. For variables, it does so when it generates code, without a line number. Before
+    CUDA 13, it has the limit of 49 152 bytes on every target.
 
     ## Example
     ```ptx
@@ -65,7 +67,7 @@ def memory_limit(module: Module) -> Iterator[Finding]:
     There is no fix: larger shared memory must be requested at launch.
     """
     used = list(collect_over_functions(_shared, module, _WITH_VARIABLES))
-    if _bytes(one for each in used for one in each.variables) > MAX_STATIC_SHARED_BYTES:
+    if _bytes(one for each in used for one in each.variables) > static_shared_limit(module.target):
         yield from _of_kernels(module, {each.function: each.variables for each in used})
     outside = (one for one in module.variables if isinstance(one, Variable) and one.space == ".const")
     every = [*outside, *collect_over_functions(_constants, module)]
@@ -93,12 +95,12 @@ def _shared(function: Function) -> tuple[_Shared, ...]:
 def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterator[Finding]:
     for kernel in module.functions:
         if kernel.is_kernel and kernel.symbol.is_definition:
-            reached = compiled_with(module, iter((kernel,)))
+            reached = compiled_with(module, (kernel,))
             variables = {id(one.declarator): one for name in reached for one in used.get(name, ())}
             whose = f"the kernel `{kernel.name}`" + (
                 ", including the functions it calls," if len(reached) > 1 else ""
             )
-            yield from _too_much(whose, variables.values(), ".shared", MAX_STATIC_SHARED_BYTES)
+            yield from _too_much(whose, variables.values(), ".shared", static_shared_limit(module.target))
 
 
 @each_functions_directives

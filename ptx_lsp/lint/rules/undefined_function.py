@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptx_lsp.facts import directive_fact
 from ptx_lsp.lint.diagnostic import Finding, FixProposal, Replacement
 from ptx_lsp.lint.rule import module_rule
-from ptx_lsp.model.function import Function
-from ptx_lsp.model.function_wakes import collect_over_functions
+from ptx_lsp.model.calls.aliases import aliases
 from ptx_lsp.model.module import Module
 from ptx_lsp.model.place import Place
 from ptx_lsp.model.symbols import FunctionName
-from ptx_lsp.syntax import nodes
 
 _PROVIDED = frozenset({"vprintf", "malloc", "free", "__assertfail", "__profile"})
 _PROVIDED_PREFIX = "__cuda_syscall"
@@ -61,7 +58,6 @@ def undefined_function(module: Module) -> Iterator[Finding]:
     The fix adds `.extern` if there is no other linkage. It is not applied by default: the definition may
     have been forgotten, and with `.extern` the program requires another file.
     """
-    names: frozenset[str] | None = None
     for name, known in module.names.items():
         symbols = [symbol for _, symbol in known]
         declared = [symbol for symbol in symbols if isinstance(symbol, FunctionName)]
@@ -71,9 +67,7 @@ def undefined_function(module: Module) -> Iterator[Finding]:
             continue
         if name in _PROVIDED or name.startswith(_PROVIDED_PREFIX):
             continue
-        if names is None:
-            names = _aliases(module)
-        if name not in names and not _is_broken(module, declared[0]):
+        if name not in aliases(module) and not _is_broken(module, declared[0]):
             yield _finding(declared[0])
 
 
@@ -81,21 +75,6 @@ def _is_broken(module: Module, symbol: FunctionName) -> bool:
     """Whether there is a syntax error, for which its body may not have been found."""
     function = module.function_at(module.span(symbol.place).start)
     return function is None or bool(function.item.problems)
-
-
-def _aliases(module: Module) -> frozenset[str]:
-    outside = (item.node for item in module.outside)
-    every = (*outside, *collect_over_functions(_aliases_in, module))
-    return frozenset(
-        node.name.text
-        for node in every
-        if isinstance(node, nodes.Alias) and isinstance(node.name, nodes.Name)
-    )
-
-
-@directive_fact
-def _aliases_in(function: Function) -> tuple[nodes.Alias, ...]:
-    return tuple(node for node, _ in function.body.directives if isinstance(node, nodes.Alias))
 
 
 def _finding(symbol: FunctionName) -> Finding:
