@@ -161,7 +161,8 @@ def test_completion(tmp_path: Path) -> None:
 
 
 def test_interrupt_of_an_endless_loop(tmp_path: Path) -> None:
-    with terminal(tmp_path, ENDLESS) as screen:
+    without_end = "--debug", "--limit", str(1 << 60)  # not before the interrupt, however late that is
+    with terminal(tmp_path, ENDLESS, options=without_end) as screen:
         screen.enter("run\r")
         screen.shows("Starting program: loop")
         screen.type("\x03")
