@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.device_limits import static_shared_limit
@@ -66,11 +66,11 @@ def memory_limit(module: Module) -> Iterator[Finding]:
     ## Fix safety
     There is no fix: larger shared memory must be requested at launch.
     """
-    used = list(collect_over_functions(_shared, module, _WITH_VARIABLES))
-    if _bytes(one for each in used for one in each.variables) > static_shared_limit(module.target):
-        yield from _of_kernels(module, {each.function: each.variables for each in used})
+    used = {one.function: one.variables for one in collect_over_functions(_shared, module, _WITH_VARIABLES)}
+    if sum(map(_size, chain.from_iterable(used.values()))) > static_shared_limit(module.target):
+        yield from _of_kernels(module, used)
     outside = (one for one in module.variables if isinstance(one, Variable) and one.space == ".const")
-    every = [*outside, *collect_over_functions(_constants, module)]
+    every = _sized((*outside, *collect_over_functions(_constants, module)))
     yield from _too_much("the file", every, ".const", _CONSTANT_BYTES)
     yield from _of_parameters(module)
 
@@ -93,14 +93,17 @@ def _shared(function: Function) -> tuple[_Shared, ...]:
 
 
 def _of_kernels(module: Module, used: dict[str, tuple[Variable, ...]]) -> Iterator[Finding]:
+    sized = {name: _sized(variables) for name, variables in used.items()}
     for kernel in module.functions:
         if kernel.is_kernel and kernel.symbol.is_definition:
             reached = compiled_with(module, (kernel,))
-            variables = {id(one.declarator): one for name in reached for one in used.get(name, ())}
+            variables: dict[int, _Sized] = {}
+            for name in reached:
+                variables |= sized.get(name, {})
             whose = f"the kernel `{kernel.name}`" + (
                 ", including the functions it calls," if len(reached) > 1 else ""
             )
-            yield from _too_much(whose, variables.values(), ".shared", static_shared_limit(module.target))
+            yield from _too_much(whose, variables, ".shared", static_shared_limit(module.target))
 
 
 @each_functions_directives
@@ -113,23 +116,29 @@ def _of_parameters(function: Function) -> Iterator[Finding]:
 
 
 def _too_much(
-    whose: str, variables: Iterable[Variable], space: str, most: int
+    whose: str, variables: dict[int, _Sized], space: str, most: int
 ) -> Iterator[Finding]:
     """Told at the variable with which it is too much."""
-    every = list(variables)
-    total = _bytes(every)
+    every = variables.values()
+    total = sum([one.bytes for one in every])
     counted = (total + _COUNTED) % (2 * _COUNTED) - _COUNTED if space == ".shared" else total
-    if counted <= most or any(_size(one) >= _COUNTED for one in every):
+    if counted <= most or any(one.bytes >= _COUNTED for one in every):
         return
-    so_far = accumulate(_size(one) for one in every)
+    so_far = accumulate(one.bytes for one in every)
     first = next(one for one, bytes_used in zip(every, so_far, strict=True) if bytes_used > most)
     yield Finding(
-        first.place, f"{whose} has {total} bytes of `{space}` variables; the limit is {most}"
+        first.variable.place, f"{whose} has {total} bytes of `{space}` variables; the limit is {most}"
     )
 
 
-def _bytes(variables: Iterable[Variable]) -> int:
-    return sum(_size(one) for one in variables)
+class _Sized(NamedTuple):
+    variable: Variable
+    bytes: int
+
+
+def _sized(variables: Iterable[Variable]) -> dict[int, _Sized]:
+    """The variables with their sizes, by their declarations."""
+    return {id(one.declarator): _Sized(one, _size(one)) for one in variables}
 
 
 def _size(variable: Variable) -> int:

@@ -114,7 +114,7 @@ def _through_calls(
 ) -> Iterator[Finding]:
     known = _first_of_each(compiled_with(module, (kernel,)), every)
     if known:
-        known |= _first_of_each(compiled_with(module, addressed(module)), every, known)
+        known |= _first_of_each(addressed(module), every, known)
     if len(known) > 1:
         groups = " and ".join(f"`.{group}`" for group in sorted(known))
         related = tuple((one.place, f"`.{one.group}` in `{one.function}`") for one in known.values())

@@ -11,15 +11,13 @@ from ptx_lsp.syntax import nodes
 
 @module_fact
 def aliases(module: Module) -> dict[str, str]:
-    """The function that each alias of a file names."""
+    """The function that each alias of a file names; "" if it is missing."""
     outside = (item.node for item in module.outside)
     every = (*outside, *collect_over_functions(_aliases_in, module))
     return {
-        node.name.text: node.aliasee.text
+        node.name.text: node.aliasee.text if isinstance(node.aliasee, nodes.Name) else ""
         for node in every
-        if isinstance(node, nodes.Alias)
-        and isinstance(node.name, nodes.Name)
-        and isinstance(node.aliasee, nodes.Name)
+        if isinstance(node, nodes.Alias) and isinstance(node.name, nodes.Name)
     }
 
 
