@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptx_lsp import ptxas
-from tests.oracle.called import COUNT, is_rejected_here, judged, programs, recorded
+from tests.oracle.calls.called import COUNT, is_rejected_here, judged, programs, recorded
 from tests.strength import number
 
 

@@ -1,7 +1,7 @@
 """Random programs of functions, tables and kernels: what ptxas counts as callable, and what the rules do.
 
-    python -m tests.oracle.called [--seed N]        replay the record; or judge other programs now
-    python -m tests.oracle.called --update          judge anew, write the record
+    python -m tests.oracle.calls.called [--seed N]        replay the record; or judge other programs now
+    python -m tests.oracle.calls.called --update          judge anew, write the record
 
 Each function may have 30 000 bytes of shared memory or a `tcgen05` instruction with one of the two
 `.cta_group`; it may call others, by name or alias, take addresses, name tables of functions, and call through
@@ -22,7 +22,7 @@ from ptx_lsp import ptxas
 from ptx_lsp.lint.engine import LintSession
 from ptx_lsp.model.module import Module
 
-RECORD = Path(__file__).parent / "verdicts" / "called.txt"
+RECORD = Path(__file__).parents[1] / "verdicts" / "called.txt"
 COUNT = 600
 
 _FUNCTIONS = [f"f{number}" for number in range(5)]
@@ -113,7 +113,7 @@ def _action(chance: Random) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    options = argparse.ArgumentParser(prog="tests.oracle.called", description="what kernels can call")
+    options = argparse.ArgumentParser(prog="tests.oracle.calls.called", description="what kernels can call")
     options.add_argument("--seed", type=int)
     options.add_argument("--count", type=int, default=COUNT)
     options.add_argument("--update", action="store_true")

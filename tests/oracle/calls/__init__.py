@@ -1,0 +1,1 @@
+"""Which functions a kernel can call, against ptxas."""
