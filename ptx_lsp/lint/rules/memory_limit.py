@@ -34,8 +34,8 @@ def memory_limit(module: Module) -> Iterator[Finding]:
     `.target`. Only the sizes of variables count, without padding.
 
     ## Why it matters
-    ptxas rejects them. For variables, it does so when it generates code, without a line number. Before
-    CUDA 13, it has the limit of 49 152 bytes on every target.
+    ptxas rejects them. For variables, it does so when it generates code, without a line number. ptxas
+    12.9 has the limit of 49 152 bytes on every target, 13.5 the ones above.
 
     ## Example
     ```ptx

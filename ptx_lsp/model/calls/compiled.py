@@ -51,7 +51,7 @@ def _called_from(module: Module, functions: Iterable[Function]) -> dict[str, Fun
 
 
 def _defined(module: Module, names: Iterable[str]) -> list[Function]:
-    """The functions with these names or aliases that have a body and are not kernels."""
+    """The functions with these names or aliases that have a body."""
     known, definitions = aliases(module), module.definitions
     found = (definitions.get(known.get(name, name)) for name in names)
-    return [one for one in found if one is not None and not one.is_kernel]
+    return [one for one in found if one is not None]
