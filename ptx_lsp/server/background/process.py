@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Sequence
 from contextlib import suppress
+from threading import Thread
 
 from ptx_lsp.ptxas import Outcome, PtxasError
 
 MOST_OUTPUT = 16 << 20
 """Bytes that a program may print."""
+_PIECE = 1 << 16
 _NICE = 10
 """The priority: below that of the server and of the editor."""
 
@@ -25,54 +27,52 @@ async def run(
 
     Raises PtxasError if the program cannot be run, takes too long or prints too much.
     """
+    # The subprocesses of asyncio would not do: if one is cancelled while it starts, its children live on.
     name = command[0]
     try:
-        transport, program = await asyncio.get_running_loop().subprocess_exec(
-            lambda: _Program(most_output), *command,
-            stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, cwd=folder, start_new_session=True,
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            bufsize=0, cwd=folder, start_new_session=True,
         )  # fmt: skip
     except OSError as error:
         raise PtxasError(f"`{name}` cannot be run: {error.strerror}") from error
     try:
-        _restrain(transport.get_pid(), timeout_s)
+        _restrain(process.pid, timeout_s)
         async with asyncio.timeout(timeout_s):
-            await program.finished.wait()
-        if len(program.output) > most_output:
-            raise PtxasError(f"`{name}` printed more than {most_output >> 20} MiB")
-        status = transport.get_returncode()
-        assert status is not None
-        return Outcome(status, program.output.decode("utf-8", "replace"))
+            output = await _output(process, most_output + 1)
+            if len(output) > most_output:
+                raise PtxasError(f"`{name}` printed more than {most_output >> 20} MiB")
+            status = await asyncio.to_thread(process.wait)
+        return Outcome(status, output.decode("utf-8", "replace"))
     except TimeoutError as error:
         raise PtxasError(f"`{name}` took longer than {timeout_s:g} s") from error
     finally:
-        _kill(transport)
-        await program.exited.wait()
-        transport.close()
+        _kill(process)
+        await asyncio.to_thread(process.wait)
 
 
-class _Program(asyncio.SubprocessProtocol):
-    """A program that runs. An `asyncio.subprocess.Process` would not do: its `wait` also waits for the end of
-    the output, and never returns if nobody reads on after the program was killed.
-    """
+async def _output(process: subprocess.Popen[bytes], most: int) -> bytearray:
+    """The output of a program: no more is read after so many bytes."""
+    loop = asyncio.get_running_loop()
+    read: asyncio.Future[bytearray] = loop.create_future()
 
-    def __init__(self, most_output: int) -> None:
-        self._most_output = most_output
-        self.output = bytearray()
-        self.exited = asyncio.Event()
-        self.finished = asyncio.Event()
-        """It has exited and its output has ended, or it has printed too much."""
+    def finish(output: bytearray) -> None:
+        if not read.cancelled():
+            read.set_result(output)
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if len(self.output) <= self._most_output:
-            self.output += data
-        if len(self.output) > self._most_output:
-            self.finished.set()
+    def work() -> None:
+        assert process.stdout is not None
+        output = bytearray()
+        with process.stdout as pipe:
+            while len(output) < most and (piece := pipe.read(_PIECE)):
+                output += piece
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(finish, output)
 
-    def process_exited(self) -> None:
-        self.exited.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.finished.set()
+    # Not a thread of a pool, which would be waited for: a process that has left the group of the program, so
+    # that it is not killed, can keep the pipe open.
+    Thread(target=work, name="output", daemon=True).start()
+    return await read
 
 
 def _restrain(pid: int, timeout_s: float) -> None:
@@ -87,11 +87,10 @@ def _restrain(pid: int, timeout_s: float) -> None:
             prlimit(pid, RLIMIT_CPU, (int(timeout_s) + 1, int(timeout_s) + 1))
 
 
-def _kill(transport: asyncio.SubprocessTransport) -> None:
+def _kill(process: subprocess.Popen[bytes]) -> None:
     """Kills the program and its children, which may outlive it."""
     if sys.platform == "win32":
-        if transport.get_returncode() is None:
-            transport.kill()
+        process.kill()
         return
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(transport.get_pid(), signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)

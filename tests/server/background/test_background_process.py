@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from ptx_lsp.ptxas import PtxasError
 from ptx_lsp.server.background.process import run
+from tests.processes import eventually, is_running, number_in
 
 _ENDLESS = [sys.executable, "-c", "import sys\nwhile True: sys.stdout.write('x' * (1 << 20))"]
 
@@ -28,6 +30,30 @@ def test_one_that_prints_without_end_is_cancelled(busy: float) -> None:
         return bool(ended) and running.cancelled()
 
     assert asyncio.run(cancelled())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows knows no process groups")
+@pytest.mark.parametrize("by", ["cancelling", "the end of the loop"])
+def test_one_that_is_cancelled_while_it_starts_ends_with_its_children(tmp_path: Path, by: str) -> None:
+    """If the server is busy, the program can have children before the server has seen that it has started."""
+    listed = tmp_path / "child"
+    code = (
+        "import subprocess, time; child = subprocess.Popen(['sleep', '1000']); "
+        f"print(child.pid, end=' ', file=open({str(listed)!r}, 'w')); time.sleep(1000)"
+    )
+
+    started: list[int] = []
+
+    async def cancelled() -> None:
+        running = asyncio.ensure_future(run([sys.executable, "-c", code], 100))
+        await asyncio.sleep(0)
+        started.append(number_in(listed))
+        if by == "cancelling":
+            running.cancel()
+            await asyncio.wait([running])
+
+    asyncio.run(cancelled())
+    assert eventually(lambda: not is_running(started[0]))
 
 
 def test_one_that_prints_too_much_ends() -> None:

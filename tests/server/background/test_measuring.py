@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ptx_lsp.ptxas import find
+from tests.processes import eventually, is_running, number_in
 from tests.server.connection import Connection, Json, at, of_file, position
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for ptxas is a script")
@@ -110,23 +108,6 @@ def state(client: Connection) -> Json:
 
 def replace(client: Connection, version: int, text: str) -> None:
     client.change(URI, version, [{"text": text}])
-
-
-def eventually(holds: Callable[[], bool]) -> bool:
-    """Whether something holds within a minute."""
-    end = time.monotonic() + 60
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.01)
-    return holds()
-
-
-def is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{process}/stat")
-    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_measurements_are_shown_everywhere(tool: Tool) -> None:
@@ -295,7 +276,7 @@ def test_ptxas_and_its_children_end_with_the_server_or_the_file(tool: Tool, how:
     )
     client = tool.client()
     client.open(URI, TEXT)
-    assert eventually(lambda: child.exists() and child.read_text().endswith(" "))
+    started = number_in(child)
     process, folder = tool.runs[0]
     assert Path(folder).stat().st_mode & 0o777 == 0o700
     if how == "exit":
@@ -310,7 +291,7 @@ def test_ptxas_and_its_children_end_with_the_server_or_the_file(tool: Tool, how:
         client.process.stdin.close()
         assert client.process.wait(60) == 1
     assert eventually(lambda: not is_running(process))
-    assert eventually(lambda: not is_running(int(child.read_text())))
+    assert eventually(lambda: not is_running(started))
     assert eventually(lambda: not Path(folder).exists())
     if how == "close":
         assert client.stop() == 0

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.background.test_measuring import TEXT, Tool, eventually, is_running
+from tests.processes import eventually, is_running
+from tests.server.background.test_measuring import TEXT, Tool
 from tests.server.connection import Connection, Json, ResponseError, at, of_file
 from tests.server.test_panels import SHOWN, differences
 
