@@ -66,14 +66,14 @@ test('the comparison follows edits, and a click shows both texts', async () => {
 
 test('with a commit', async () => {
   await open('saxpy.ptx');
-  const rows = page.locator('.quick-input-list .monaco-list-row');
-  await untilVisible(
-    () => editor.command('PTX: Compare Kernels with a Revision'), // the Git extension may still be starting
-    rows.filter({ hasText: 'The first saxpy' }),
-    20_000,
-  );
-  await rows.filter({ hasText: 'The first saxpy' }).click();
-  await editor.panel().locator('h1', { hasText: /saxpy.ptx \([0-9a-f]{8}\) → saxpy.ptx/ }).waitFor();
+  const commit = page.locator('.quick-input-list .monaco-list-row', { hasText: 'The first saxpy' });
+  await untilVisible(async () => {
+    if (!(await commit.isVisible())) {
+      await editor.command('PTX: Compare Kernels with a Revision'); // the Git extension may still be starting
+      await commit.waitFor({ timeout: 20_000 });
+    }
+    await commit.click();
+  }, editor.panel().locator('h1', { hasText: /saxpy.ptx \([0-9a-f]{8}\) → saxpy.ptx/ }), ANSWER);
   await editor.panel().locator('li', { hasText: '+1 mul.f32' }).waitFor();
 });
 

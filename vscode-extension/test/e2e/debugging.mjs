@@ -74,6 +74,7 @@ export async function startDebugging({ settings = {}, ...given }) {
         await input.press('Enter');
       }, access);
       await access.click();
+      await page.locator('.debug-breakpoints .codicon-debug-breakpoint-data').waitFor(); // the debugger has it
     },
     /** Starts a session with a click on a code lens. It begins late on a slow machine, and must not begin twice. */
     startBy: (lens) => untilVisible(() => lens.click(), toolbar, 60_000),

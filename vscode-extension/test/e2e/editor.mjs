@@ -37,9 +37,10 @@ const OF_MACHINE = new Set(Object.entries(configuration.properties).flatMap(([na
 /** The size of the window. */
 const SIZE = { width: 1400, height: 900 };
 const PROFILE = fs.mkdtempSync(path.join(os.tmpdir(), 'ptx-browser-'));
+const THEME = 'workbench.colorTheme';
 const SETTINGS = {
   'workbench.startupEditor': 'none',
-  'workbench.colorTheme': 'Default Dark Modern',
+  [THEME]: 'Default Dark Modern',
   'telemetry.telemetryLevel': 'off',
   'extensions.autoCheckUpdates': false,
   'extensions.autoUpdate': false,
@@ -141,16 +142,17 @@ async function startCodeServer({ trusted = true, inHost = false, PATH, others = 
     page,
     /** Changes the user's settings. */
     async configure(changed) {
+      const theme = changed[THEME];
+      const isNew = theme && theme !== (set[THEME] ?? SETTINGS[THEME]);
       Object.assign(set, changed);
       if (!opened) {
         writeSettings();
         return;
       }
-      const theme = changed['workbench.colorTheme'];
       const colours = async () => /vscode-theme-\S+/.exec(await page.locator('.monaco-workbench').first().getAttribute('class'))[0];
       const before = await colours();
       await ask('settings', { values: changed });
-      if (theme) {
+      if (isNew) {
         await until(async () => (await colours()) !== before, () => `the theme is not ${theme} but ${before}`);
       }
     },
