@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands for a POSIX shell")
 
-STARTS_ANOTHER = "sh -c 'echo $$ > {pid}; exec sleep 1000' & echo begun; wait"
+STARTS_ANOTHER = "sh -c 'echo $$ > {pid}; echo begun; exec sleep 1000' & wait"
 
 
 def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path) -> None:

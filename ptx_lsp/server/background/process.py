@@ -7,14 +7,18 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from threading import Thread
+from typing import IO, TypeVar
 
 from ptx_lsp.ptxas import Outcome, PtxasError
 
 MOST_OUTPUT = 16 << 20
 """Bytes that a program may print."""
+_T = TypeVar("_T")
 _PIECE = 1 << 16
 _NICE = 10
 """The priority: below that of the server and of the editor."""
@@ -36,43 +40,46 @@ async def run(
         )  # fmt: skip
     except OSError as error:
         raise PtxasError(f"`{name}` cannot be run: {error.strerror}") from error
+    assert process.stdout is not None
     try:
         _restrain(process.pid, timeout_s)
         async with asyncio.timeout(timeout_s):
-            output = await _output(process, most_output + 1)
+            output = await _in_thread(partial(_read, process.stdout, most_output + 1))
             if len(output) > most_output:
                 raise PtxasError(f"`{name}` printed more than {most_output >> 20} MiB")
-            status = await asyncio.to_thread(process.wait)
+            status = await _in_thread(process.wait)
         return Outcome(status, output.decode("utf-8", "replace"))
     except TimeoutError as error:
         raise PtxasError(f"`{name}` took longer than {timeout_s:g} s") from error
     finally:
         _kill(process)
-        await asyncio.to_thread(process.wait)
+        await _in_thread(process.wait)
 
 
-async def _output(process: subprocess.Popen[bytes], most: int) -> bytearray:
-    """The output of a program: no more is read after so many bytes."""
-    loop = asyncio.get_running_loop()
-    read: asyncio.Future[bytearray] = loop.create_future()
+async def _in_thread(work: Callable[[], _T]) -> _T:
+    """Does work in a thread that does not keep the server from ending. Those of a pool would: a process that
+    cannot be killed, or that has left the group of the program and has its output, can take forever.
+    """
+    result: Future[_T] = Future()
+    result.set_running_or_notify_cancel()
 
-    def finish(output: bytearray) -> None:
-        if not read.cancelled():
-            read.set_result(output)
+    def begin() -> None:
+        try:
+            result.set_result(work())
+        except Exception as error:
+            result.set_exception(error)
 
-    def work() -> None:
-        assert process.stdout is not None
-        output = bytearray()
-        with process.stdout as pipe:
-            while len(output) < most and (piece := pipe.read(_PIECE)):
-                output += piece
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(finish, output)
+    Thread(target=begin, name="program", daemon=True).start()
+    return await asyncio.wrap_future(result)
 
-    # Not a thread of a pool, which would be waited for: a process that has left the group of the program, so
-    # that it is not killed, can keep the pipe open.
-    Thread(target=work, name="output", daemon=True).start()
-    return await read
+
+def _read(pipe: IO[bytes], most: int) -> bytearray:
+    """What is printed: no more is read after so many bytes."""
+    output = bytearray()
+    with pipe:
+        while len(output) < most and (piece := pipe.read(_PIECE)):
+            output += piece
+    return output
 
 
 def _restrain(pid: int, timeout_s: float) -> None:
