@@ -16,7 +16,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "ptx_lsp.static_typing",
         (
             "ptx_lsp.code_cache ptx_lsp.lazy_pattern ptx_lsp.named_tuple ptx_lsp.packages ptx_lsp.parallel "
-            "ptx_lsp.prepared ptx_lsp.process_tables ptx_lsp.unbuilt ptx_lsp.command_parser"
+            "ptx_lsp.prepared ptx_lsp.process_group ptx_lsp.process_tables ptx_lsp.unbuilt "
+            "ptx_lsp.command_parser"
         ),
         "ptx_lsp.text ptx_lsp.ptxas ptx_lsp.demangler ptx_lsp.finding_kinds",
         "ptx_lsp.nvdisasm ptx_lsp.symbol_lookup",

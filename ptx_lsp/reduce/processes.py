@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import tempfile
 import threading
@@ -11,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ptx_lsp.named_tuple import NamedTuple
+from ptx_lsp.process_group import kill_group
 
 _MOST_OUTPUT = 1_000_000
 """The bytes of output that are read."""
@@ -39,7 +39,7 @@ class Stop:
         with self._lock:
             self._is_set = True
             if self._process is not None:
-                _end(self._process)
+                kill_group(self._process)
 
     def watch(self, process: subprocess.Popen[bytes] | None) -> None:
         """Names the command that runs now. Raises StoppedError if it is not wanted any more."""
@@ -47,7 +47,7 @@ class Stop:
             self._process = process
             if self._is_set:
                 if process is not None:
-                    _end(process)
+                    kill_group(process)
                 raise StoppedError
 
 
@@ -79,7 +79,7 @@ def run(
             except subprocess.TimeoutExpired:
                 status = None
         finally:
-            _end(process)
+            kill_group(process)
             process.wait()
         stop.watch(None)
         text = ""
@@ -87,14 +87,3 @@ def run(
             output.seek(0)
             text = output.read(_MOST_OUTPUT).decode(errors="replace")
     return Outcome(status, text)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends the process and those that it has started."""
-    if os.name == "posix":
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # all have ended
-            return
-    elif process.poll() is None:
-        process.kill()

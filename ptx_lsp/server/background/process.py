@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from functools import partial
 from threading import Thread
 from typing import IO, TypeVar
 
+from ptx_lsp.process_group import kill_group
 from ptx_lsp.ptxas import Outcome, PtxasError
 
 MOST_OUTPUT = 16 << 20
@@ -52,13 +52,13 @@ async def run(
     except TimeoutError as error:
         raise PtxasError(f"`{name}` took longer than {timeout_s:g} s") from error
     finally:
-        _kill(process)
+        kill_group(process)
         await _in_thread(process.wait)
 
 
 async def _in_thread(work: Callable[[], _T]) -> _T:
-    """Does work in a thread that does not keep the server from ending. Those of a pool would: a process that
-    cannot be killed, or that has left the group of the program and has its output, can take forever.
+    """Does work in a thread of its own. The server would wait at its end for a thread of a pool, and this
+    work may never end: a process that has left the group of the program can keep its output open.
     """
     result: Future[_T] = Future()
     result.set_running_or_notify_cancel()
@@ -92,12 +92,3 @@ def _restrain(pid: int, timeout_s: float) -> None:
 
         with suppress(OSError, ValueError):
             prlimit(pid, RLIMIT_CPU, (int(timeout_s) + 1, int(timeout_s) + 1))
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kills the program and its children, which may outlive it."""
-    if sys.platform == "win32":
-        process.kill()
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)

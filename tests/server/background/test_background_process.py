@@ -45,18 +45,17 @@ def test_one_that_is_cancelled_while_it_starts_ends_with_its_children(tmp_path: 
         f"print(child.pid, end=' ', file=open({str(listed)!r}, 'w')); time.sleep(1000)"
     )
 
-    started: list[int] = []
-
-    async def cancelled() -> None:
+    async def cancelled() -> int:
         running = asyncio.ensure_future(run([sys.executable, "-c", code], 100))
         await asyncio.sleep(0)
-        started.append(number_in(listed))
+        child = number_in(listed)
         if by == "cancelling":
             running.cancel()
             await asyncio.wait([running])
+        return child
 
-    asyncio.run(cancelled())
-    assert eventually(lambda: not is_running(started[0]))
+    child = asyncio.run(cancelled())
+    assert eventually(lambda: not is_running(child))
 
 
 def test_one_that_prints_too_much_ends() -> None:
@@ -84,16 +83,16 @@ def test_one_that_cannot_be_killed_does_not_keep_the_server_from_ending(tmp_path
         f"print(os.getpid(), file=open({str(listed)!r}, 'w')); time.sleep(300)"
     )
 
-    async def cancelled() -> None:
+    async def cancelled() -> int:
         command = ["sh", "-c", f'"$0" -c "{code}" & wait', sys.executable]
         running = asyncio.ensure_future(run(command, 100))
-        while not running.done() and not (listed.exists() and listed.read_text()):
-            await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
+        child = number_in(listed)
         running.cancel()
         await asyncio.wait([running])
+        return child
 
-    asyncio.run(cancelled())
-    child = number_in(listed)
+    child = asyncio.run(cancelled())
     assert is_running(child)
     os.kill(child, signal.SIGKILL)
 
