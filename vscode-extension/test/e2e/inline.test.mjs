@@ -151,7 +151,8 @@ async function placeOf(line, text) {
 
 async function hoverOver(line, text) {
   const { left, right, y } = await placeOf(line, text);
-  await page.mouse.move(left - 40, y + 60);
+  await page.keyboard.press('Escape');
+  await page.mouse.click(left - 40, y + 60); // closes what may be in front of the text
   await page.mouse.move((left + right) / 2, y, { steps: 4 });
 }
 

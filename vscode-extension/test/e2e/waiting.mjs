@@ -7,6 +7,9 @@ export const PATIENCE = Number(process.env.PTX_PATIENCE ?? 300_000);
 export const TURN = 5_000;
 /** How long to wait before a command is given again that asks the server: a newer question discards the answer to an older one. */
 export const ANSWER = 60_000;
+/** What can lie in front of the text and take the mouse from it, whether or not it can be seen. */
+const IN_FRONT = ['.monaco-dialog-box', '.quick-input-widget', '.notification-toast', '.monaco-hover', '.context-view']
+  .map((one) => `${one}:visible`).join();
 
 /**
  * Asks until the answer is true. Any step may be lost in an editor on a slow machine: a view is drawn anew between two
@@ -74,7 +77,7 @@ export async function untilVisible(act, effect, turn = TURN) {
     await effect.waitFor({ timeout: turn });
     return true;
   }, async () => {
-    const inFront = await page.locator('.monaco-dialog-box:visible, .quick-input-widget:visible, .notification-toast:visible').allInnerTexts();
+    const inFront = await page.locator(IN_FRONT).evaluateAll((all) => all.map((one) => `${one.className}: ${one.innerText}`));
     return `no ${effect} after ${act}; in front of the window: ${inFront.join(' | ') || 'nothing'}`;
   });
 }
