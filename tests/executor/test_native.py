@@ -10,6 +10,7 @@ import pytest
 from ptx_lsp.executor import ExecutionError, launch
 from ptx_lsp.executor.launching.parameters import Value
 from ptx_lsp.executor.native.hot import HotKernel, NativeMode
+from ptx_lsp.executor.scheduling.native_turns import Stops
 
 running = pytest.importorskip("ptx_lsp.executor.native.running", exc_type=ImportError)
 
@@ -393,3 +394,57 @@ def test_guarded_results_within_a_block() -> None:
     @%p1 add.u32 %r5, %r5, 100;
     st.global.u32 [%rd4], %r5;"""
     both(kernel(body), "k", 1, 64, [np.zeros(64, np.uint32), np.zeros(64, np.uint32)])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_stops_within_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registers that only one block uses, when threads leave native code in its middle."""
+    choose, run, left_at = np.random.default_rng(seed), running.NativeCode.run, set[int]()
+
+    def noted(*args: object) -> Stops:
+        stops = run(*args)
+        left_at.update(step for _, step, _ in stops.inside)
+        return stops
+
+    monkeypatch.setattr(running.NativeCode, "run", noted)
+    stops = "ex2.approx.f32 %f1, %f2;", "selp.b64 %rd6, %rd4, %rd5, %p3; ld.global.b32 %f1, [%rd6];"
+    lines = ["ld.global.u32 %r5, [%rd5]; cvt.rn.f32.u32 %f2, %r1; setp.lt.u32 %p3, %r1, 50;"]
+    for number in range(8):
+        if number:
+            lines.append(f"and.b32 %r6, %r5, {1 << number}; setp.ne.u32 %p1, %r6, 0; @%p1 bra skip{number};")
+        steps = [f"mul.lo.u32 %r{one}, %r5, {choose.integers(1 << 32)};" for one in range(10, 14)]
+        steps += ["setp.lt.u32 %p2, %r10, %r11;", "@%p2 add.u32 %r13, %r12, 1;"]
+        steps.insert(int(choose.integers(len(steps) + 1)), str(choose.choice(stops)))
+        lines += [*steps, "mov.b32 %r14, %f1;", *(f"xor.b32 %r5, %r5, %r{one};" for one in range(10, 15))]
+        lines += ["st.global.u32 [%rd4], %r5;", f"skip{number}:"]
+    numbers = choose.integers(0, 1 << 32, 256).astype(np.uint32)
+    both(kernel("\n".join(lines)), "k", 2, 100, [np.zeros(256, np.uint32), numbers])
+    assert left_at
+
+
+def test_values_joined_where_a_block_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few for each block, however many blocks there are: registers that one block uses live in no other."""
+    llvm = pytest.importorskip("llvmlite.binding")
+    llvm.initialize_native_target()
+    machine_code, joined = running.MachineCode, list[int]()
+
+    def counted(text: str) -> object:
+        module = llvm.parse_assembly(text)
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        machine = llvm.Target.from_default_triple().create_target_machine()
+        passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+        joined.append(sum(line.count("[") for line in str(module).splitlines() if "= phi <32 x" in line))
+        return machine_code(text)
+
+    monkeypatch.setattr(running, "MachineCode", counted)
+    for count in (8, 32):
+        body = "".join(f"""
+    .reg .b32 %n{one}_<4>;
+    and.b32 %n{one}_0, %r4, {one}; setp.eq.u32 %p1, %n{one}_0, 0; @%p1 bra skip{one};
+    ld.global.u32 %n{one}_1, [%rd5]; add.u32 %n{one}_2, %n{one}_1, 3;
+    mul.lo.u32 %n{one}_3, %n{one}_2, %n{one}_1; st.global.u32 [%rd4], %n{one}_3;
+skip{one}:""" for one in range(count))
+        both(kernel(body), "k", 1, 32, [np.zeros(32, np.uint32), np.ones(32, np.uint32)])
+    few, many = joined
+    assert 0 < many - few < 32 * 24

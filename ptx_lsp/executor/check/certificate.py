@@ -87,6 +87,8 @@ def certifiable(
         found = divisor(usage)
         if found is not None:
             register, bits = found
+            if not isinstance(action, Compute) or register.number not in action.program.reads:
+                return None  # `rem` of 0 reads no divisor, so native code may not have its value
             divisors[id(step)] = register.number, min(bits, 8 * frame.dtypes[register.number].itemsize)
         if not isinstance(action, Load | Store):
             continue

@@ -158,6 +158,7 @@ class _Writer(Heads):
     def _block(self, point: int, number: int) -> None:
         code, block = self.code, self.blocks[number]
         code.begin(f"b{point}")
+        self.forget(number)
         mask = code.load("i32", self.mask)
         if is_loop(self.blocks, number):
             self._loop(point, number, mask)

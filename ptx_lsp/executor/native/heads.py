@@ -106,6 +106,7 @@ class Heads(Moves):
     def _full_block(self, number: int, current: dict[int, Value], *, has_effects: bool) -> bool:
         """Whether it or blocks before it change memory."""
         code, steps = self.code, self.steps
+        self.forget(number)
         *inside, last = self.blocks[number].steps
         go_on, stop = self._spend(len(inside) + 1)
         self._stop(stop, current, self.points.of_block(number), has_effects=has_effects)

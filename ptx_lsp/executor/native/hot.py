@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NativeMode = Literal["auto", "off", "always"]
 _LEAST = 1 << 26
-_OF_STEP = 1 << 22  # it takes a few milliseconds to compile a step, but 160 if there are 300 blocks
+_OF_STEP = 1 << 22  # it takes 2 to 4 ms to compile a step, 11 ms if there are 300 blocks
 _STEP = 1 << 12  # what a step costs besides what each lane of it does
 _MOST_STEPS = 1 << 12  # of a kernel that is compiled
 _MOST_LANES = 1 << 20

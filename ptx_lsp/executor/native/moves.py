@@ -23,7 +23,8 @@ class Moves(BlockEnds):
     def _exit_here(self, mask: Value, point: int) -> None:
         """Lanes leave before a step, and with them the whole warp."""
         self.position(mask, point)
-        self.code.jump("leave")
+        block, step = self.points.places[point]
+        self.code.jump(self.leaving(block) if step else "leave")
 
     def _part(self, taken: Value, mask: Value, target: int | None, onward: int) -> None:
         """Some lanes of a group jump (None: they exit), the others go on at the next block."""

@@ -21,12 +21,12 @@ class Steps:
     def __init__(
         self, code: Code, accesses: Accesses, dtypes: Mapping[int, DType], temporary: Collection[int]
     ) -> None:
-        """A `temporary` register is not read in another block than it is written in."""
+        """The value that a `temporary` register has where a block begins is never read."""
         self.code = code
         self.accesses = accesses
         self._dtypes = dtypes
         self._temporary = temporary
-        self.slots: dict[int, Value] = {}
+        self._slots: dict[int, Value] = {}
         """The variables of registers."""
         self.own = Value("ptr", "null")
         self.places: Mapping[int, int] = {}
@@ -42,9 +42,9 @@ class Steps:
     def slot(self, number: int) -> Value:
         if number in self.places:
             return self.code.offset(self.own, self.places[number])
-        if number not in self.slots:
-            self.slots[number] = self.code.slot(vector_type(self._dtypes[number]), "register")
-        return self.slots[number]
+        if number not in self._slots:
+            self._slots[number] = self.code.slot(vector_type(self._dtypes[number]), "register")
+        return self._slots[number]
 
     def read(self, number: int) -> Traced:
         dtype = self._dtypes[number]

@@ -41,7 +41,6 @@ LANES = vector_of("i32")
 """A number for each lane."""
 _WORD_BITS = 64
 _SITES = "SITES"  # how many bytes of them to forget, which is known in the end
-_FORGOTTEN = "FORGOTTEN"  # stores to all variables of registers, so that no warp has those of another
 _WARP_FUEL = 1 << 20  # instructions that a warp executes before others do
 MOST_POLLS = 256
 """So often a warp looks at memory before others go on."""
@@ -72,6 +71,8 @@ class Turns:
                     used |= touched(step.action)
         self.file = tuple(sorted(used))
         self.temporary = used - global_
+        self._left: set[int] = set()
+        """The blocks in the middle of which lanes leave."""
         self.steps = Steps(code, self.accesses, dtypes, self.temporary)
         self.steps.places, self.register_bytes = register_places(set(self.file) - self.temporary, dtypes)
         self.calls = Calls(code, self.fields, self.steps, self.accesses, routines_of(blocks))
@@ -135,7 +136,6 @@ class Turns:
         warp = code.load("i64", self.warp)
         code.branch(code.compare("icmp ult", warp, fields["warps"]), "warp", "block_end")
         code.begin("warp")
-        code.do(_FORGOTTEN)
         number = code.binary("mul", code.load("i64", self.block), fields["warps"])
         self.first_lane = code.binary("mul", code.binary("add", number, warp), WARP_SIZE)
         self.accesses.lane = self.first_lane
@@ -331,7 +331,7 @@ class Turns:
         code, type = self.code, self.set_type
         code.begin("dispatch")
         waiting = code.load(type, self.waiting)
-        code.branch(code.compare("icmp eq", waiting, 0), "save_live", "choose")
+        code.branch(code.compare("icmp eq", waiting, 0), "stopped", "choose")
         code.begin("choose")
         fresh = code.binary("and", waiting, code.binary("xor", code.load(type, self.polled), -1))
         is_any = code.compare("icmp ne", fresh, 0)
@@ -361,9 +361,13 @@ class Turns:
     def leave_warp(self) -> None:
         """Lanes have left in the middle of a block: all others stay where they are."""
         code, type = self.code, self.set_type
+        for block in sorted(self._left):
+            code.begin(self.leaving(block))
+            self.save(self.temporaries(block), self.first_lane)
+            code.jump("leave")
         code.begin("leave")
         waiting = code.load(type, self.waiting)
-        code.branch(code.compare("icmp eq", waiting, 0), "save_all", "stay")
+        code.branch(code.compare("icmp eq", waiting, 0), "stopped", "stay")
         code.begin("stay")
         point = code.convert("trunc", code.intrinsic("cttz", waiting), "i32")
         wide = code.convert("zext", point, "i64")
@@ -375,12 +379,26 @@ class Turns:
         code.store(code.binary("and", waiting, code.binary("sub", waiting, 1)), self.waiting)
         code.jump("leave")
 
+    def leaving(self, block: int) -> str:
+        """The label of where lanes leave in the middle of a block."""
+        self._left.add(block)
+        return f"leave_b{block}"
+
+    def temporaries(self, block: int) -> set[int]:
+        """The temporary registers of a block."""
+        return {one for step in self.blocks[block].steps for one in writes(step)} & self.temporary
+
+    def forget(self, block: int) -> None:
+        """Ends the lives of the temporary registers of a block: else all of them would live everywhere, since
+        each block can follow any other.
+        """
+        for number in sorted(self.temporaries(block)):
+            type = vector_type(self.dtypes[number])
+            self.code.do(f"store {type} poison, {self.steps.slot(number)}")
+
     def end_of_warp(self) -> None:
         code = self.code
-        code.begin("save_all")
-        self.save(self.temporary, self.first_lane)
-        code.jump("save_live")
-        code.begin("save_live")
+        code.begin("stopped")
         positions = code.load(LANES, self.positions)
         alive = code.bits(code.compare("icmp ne", positions, GONE))
         code.branch(code.compare("icmp eq", alive, 0), "all_gone", "save")
@@ -420,8 +438,5 @@ class Turns:
 
     def finished(self, text: str) -> str:
         """The text with what is known in the end."""
-        accesses, slots = self.accesses, self.steps.slots
-        size = SITE * WORD * accesses.sites if accesses.may_be_shared else 0
-        types = {slot: vector_type(self.dtypes[number]) for number, slot in slots.items()}
-        forgotten = "\n  ".join(f"store {type} zeroinitializer, {slot}" for slot, type in types.items())
-        return text.replace(_SITES, str(size)).replace(_FORGOTTEN, forgotten)
+        size = SITE * WORD * self.accesses.sites if self.accesses.may_be_shared else 0
+        return text.replace(_SITES, str(size))

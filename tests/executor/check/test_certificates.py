@@ -127,7 +127,11 @@ _WRONG = {
         "st.shared.u32 [%r6+1024], %r4;",
         "mov.u32 %r7, other; mad.lo.u32 %r7, %r1, 8, %r7; st.shared.u32 [%r7], %r4;",
     ),
-    "division-by-zero": ("div.u32 %r8, %r4, %r1; st.global.u32 [%rd4], %r8;",),
+    "division-by-zero": (
+        "div.u32 %r8, %r4, %r1; st.global.u32 [%rd4], %r8;",
+        "mov.u32 %r7, 1; mov.u32 %r9, 0; loop: rem.u32 %r8, 0, %r7; mov.u32 %r7, 0; add.u32 %r9, %r9, 1; "
+        "setp.lt.u32 %p1, %r9, 3; @%p1 bra loop; st.global.u32 [%rd4], %r8;",
+    ),
     "incoherent-load": (
         "st.global.u32 [%rd4], %r4; ld.global.nc.u32 %r7, [%rd4];",
         "ld.global.nc.u32 %r7, [%rd4]; st.global.u32 [%rd4], %r4; ld.global.nc.u32 %r7, [%rd4];",
