@@ -99,10 +99,20 @@ test('a panel follows edits, and tells that its kernel has gone', async () => {
 
 test('a panel is there again when the window is loaded again', async () => {
   await editor.save();
-  await editor.stored((layout) => layout.split('webviewInput').length === 2 && layout.includes('Occupancy: saxpy'));
+  await editor.stored((layout) => {
+    const plain = layout.replaceAll('\\', ''); // the state is a text within a text
+    return plain.split('webviewInput').length === 2 && plain.includes('Occupancy: saxpy') && plain.includes('"kernel":"saxpy"');
+  });
   await editor.open([]); // a file to open would take the place of what was open
-  await editor.panel().locator('dd', { hasText: '%' }).first().waitFor();
+  await until(async () => (await editor.panel().locator('dd', { hasText: '%' }).count()) > 0, instead);
 });
+
+/** What is shown instead: the names of editors, and the text of each page. */
+async function instead() {
+  const tabs = await page.locator('.tab').allInnerTexts();
+  const texts = await Promise.all(page.frames().map((frame) => frame.locator('body').innerText({ timeout: TURN }).catch(String)));
+  return `no occupancy; editors: ${tabs.join(', ') || 'none'}; pages:\n${texts.join('\n---\n')}`;
+}
 
 for (const theme of ['Default Light Modern', 'Default High Contrast']) {
   test(`the panels follow the theme ${theme}`, async () => {
