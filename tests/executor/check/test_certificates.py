@@ -152,6 +152,12 @@ def test_wrong_kernels_have_none(kind: str, body: str) -> None:
     assert not is_certain
 
 
+def test_a_divisor_that_nothing_reads() -> None:
+    """The remainder of 0 is 0 without its divisor, of which native code then may not have the value."""
+    body = "add.u32 %r7, %r1, 1; rem.u32 %r8, 0, %r7; st.global.u32 [%rd4], %r8;"
+    assert compared(kernel(body)) == ((), False)
+
+
 _PAIRS = [one for one in FILES if one.parent.name in ("barriers", "shared")]
 
 

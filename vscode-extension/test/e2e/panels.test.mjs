@@ -104,7 +104,7 @@ test('a panel is there again when the window is loaded again', async () => {
     return plain.split('webviewInput').length === 2 && plain.includes('Occupancy: saxpy') && plain.includes('"kernel":"saxpy"');
   });
   await editor.open([]); // a file to open would take the place of what was open
-  await until(async () => (await editor.panel().locator('dd', { hasText: '%' }).count()) > 0, instead);
+  await until(() => editor.panel().locator('dd', { hasText: '%' }).first().isVisible(), instead);
 });
 
 /** What is shown instead: the names of editors, and the text of each page. */
