@@ -22,6 +22,7 @@ from ptx_lsp.executor.instructions.threads import (
 )
 from ptx_lsp.executor.machine.address_resolution import Spaces
 from ptx_lsp.executor.machine.control import Action
+from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.executor.machine.memory import Bytes, Space
 from ptx_lsp.executor.machine.observer import Actor, MemoryEvent, Use
 from ptx_lsp.executor.machine.operands import Operands
@@ -145,6 +146,8 @@ def bulk_copy(
         assert isinstance(newest, int)
         return Group("wait", newest, bulk=True, only_read=".read" in choices.modifiers)
     given = by_name(node, match)
+    if "value" in given:
+        raise ExecutionError("a copy with a value in place of its mbarrier is not supported", "unsupported")
     target, source = choices["dst"], choices["src"]
     places = {"dstMem": target, "srcMem": source, "mbar": ".shared"}
     pointers = {

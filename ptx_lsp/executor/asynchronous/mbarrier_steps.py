@@ -174,14 +174,16 @@ def mbarrier(
     )
     if name == "init":
         action.use = "write"
-    if isinstance(action, Wait) and pair is not None:
-        action.failed = operands.number(pair.right)
-        action.report = operands.number(given["report"]) if "report" in given else None
+    if isinstance(action, Wait):
+        report = given.get("report")
+        action.failed = operands.number(pair.right) if pair is not None else None
+        action.report = operands.number(report) if isinstance(report, nodes.Name) else None
     return action
 
 
 _WIDTHS = {
     "count": ".u32", "bytes": ".u32", "mask": ".u32", "state": ".u64", "odd": ".u32",
+    "number": ".u32",
 }
 
 
@@ -229,9 +231,10 @@ def _effect(name: str, modifiers: frozenset[str]) -> _Effect:
 
 def _phases(given: dict[str, Array]) -> Words:
     """The numbers of the phases that are waited for, modulo 2."""
-    if "odd" in given:
-        return given["odd"].astype(np.uint64) & np.uint64(1)
-    return phase_of(given["state"].astype(np.uint64))
+    if "state" in given:
+        return phase_of(given["state"].astype(np.uint64))
+    number = given["odd"] if "odd" in given else given["number"]
+    return number.astype(np.uint64) & np.uint64(1)
 
 
 @contextmanager

@@ -136,9 +136,16 @@ instruction(
         {_SYNTAX.replace("NAME", "red").replace("TARGET", "[a]")}
         .sem = {{ .relaxed, .release }};
     """,
-    operands={"a": _ADDRESS, "b": reads(count=".vec"), "cache-policy": reads(".b64")},
+    operands={
+        "a": _ADDRESS._replace(kinds=_ADDRESS.kinds | {"sink"}),
+        "b": reads(count=".vec"),
+        "cache-policy": reads(".b64"),
+    },
     unless=_UNLESS,
     since=[("", "1.2", 11), *_SINCE],
-    notes=["An example of the manual has red with .acquire, which ptxas refuses."],
+    notes=[
+        "An example of the manual has red with .acquire, which ptxas refuses.",
+        "ptxas takes `_` for the address, too.",
+    ],
     example="red.global.add.f32 [%u64_1], %f32_1;",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptx_lsp.isa.schema.entry import Since, Unless, instruction
-from ptx_lsp.isa.schema.operand import address, immediate, reads
+from ptx_lsp.isa.schema.operand import address, immediate, only, reads
 from ptx_lsp.static_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ _SIZED = {
     f"dst=.shared::cluster src=.global !.relaxed|.mbarrier::report::disabled|{VALIDITY}": ".u64|.u32",
     "": ".b64|.b32",
 }
+# ptxas takes a value in place of the mbarrier, as if the copy needed none.
+_VALUE = only("register", "integer", type=".u64|.u16")
+_VALUE_NOTE = "ptxas takes a value of 64 or 16 bits in place of the mbarrier, too."
 _IGNORED = reads(".u32")._replace(low=0, high=15)
 _IGNORED_BYTES = "ignoreBytesLeft, ignoreBytesRight"
 _HINT_B128 = "{.level::cache_hint}.b128"
@@ -78,6 +81,9 @@ instruction(
             [dstMem], [srcMem], size, [mbar]{{, cache-policy}};
         cp.async.bulk{{.relaxed.scope}}.dst.src.completion_mechanism{{.report}}{_HINT_B128}.ignore_oob
             [dstMem], [srcMem], size, {_IGNORED_BYTES}, [mbar]{{, cache-policy}};
+        cp.async.bulk{{.weak}}.dst.src.completion_mechanism{{.report}} [dstMem], [srcMem], size, value;
+        cp.async.bulk{{.relaxed.scope}}.dst.src.completion_mechanism{{.report}}.b128
+            [dstMem], [srcMem], size, value;
         .dst = {{ .shared::cta }};
         .src = {{ .global }};
         .scope = {{ .cta, .cluster, .gpu, .sys }};
@@ -89,6 +95,9 @@ instruction(
             [dstMem], [srcMem], size, [mbar]{{, ctaMask}}{{, cache-policy}};
         cp.async.bulk{{.relaxed.scope}}.dst.src.completion_mechanism{{.report}}{{.multicast}}{_HINT_B128}
             [dstMem], [srcMem], size, [mbar]{{, ctaMask}}{{, cache-policy}};
+        cp.async.bulk{{.weak}}.dst.src.completion_mechanism{{.report}} [dstMem], [srcMem], size, value;
+        cp.async.bulk{{.relaxed.scope}}.dst.src.completion_mechanism{{.report}}.b128
+            [dstMem], [srcMem], size, value;
         .dst = {{ .shared::cluster }};
         .src = {{ .global }};
         .multicast = {{ .multicast::cluster{{::16b, ::32b}} }};
@@ -96,6 +105,9 @@ instruction(
         cp.async.bulk{{.weak}}.dst.src.completion_mechanism [dstMem], [srcMem], size, [mbar];
         cp.async.bulk{{.relaxed.scope}}.dst.src.completion_mechanism.b128
             [dstMem], [srcMem], size, [mbar];
+        cp.async.bulk{{.weak}}.dst.src.completion_mechanism [dstMem], [srcMem], size, value;
+        cp.async.bulk{{.relaxed.scope}}.dst.src.completion_mechanism.b128
+            [dstMem], [srcMem], size, value;
         .dst = {{ .shared::cluster }};
         .src = {{ .shared::cta }};
         .scope = {{ .cta, .cluster }};
@@ -117,6 +129,7 @@ instruction(
         "ignoreBytesLeft": _IGNORED,
         "ignoreBytesRight": _IGNORED,
         "mbar": MBARRIER,
+        "value": _VALUE,
         "ctaMask": CTA_MASK,
         "cache-policy": POLICY,
         "byteMask": BYTE_MASK,
@@ -136,6 +149,7 @@ instruction(
         (".relaxed dst=.shared::cluster src=.global", "9.3", "sm_90a sm_100f sm_110f"),
         *SINCE_MBARRIER,
     ],
+    notes=[_VALUE_NOTE],
     example="cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes"
     " [%u64_1], [%u64_2], 128, [%u64_3];",
 )
@@ -160,6 +174,8 @@ instruction(
     syntax="""
         cp.reduce.async.bulk{.relaxed.scope}.dst.src.completion_mechanism.redOp.type
             [dstMem], [srcMem], size, [mbar];
+        cp.reduce.async.bulk{.relaxed.scope}.dst.src.completion_mechanism.redOp.type
+            [dstMem], [srcMem], size, value;
         .dst = { .shared::cluster };
         .src = { .shared::cta };
         .scope = { .cta, .cluster };
@@ -184,6 +200,7 @@ instruction(
         "srcMem": address(".shared"),
         "size": SIZE,
         "mbar": address(".shared", access="both"),
+        "value": only("register", "integer", type=".u64"),
         "cache-policy": POLICY,
     },
     unless=[
@@ -192,6 +209,7 @@ instruction(
         ("dst=.shared::cluster .min|.max .u64", ".min and .max require .u32 or .s32 in this form"),
     ],
     since=[("", "8.0", 90), (".relaxed", "9.3", 90), (".noftz .f32", "9.4", 90)],
+    notes=[_VALUE_NOTE],
     example="cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32"
     " [%u64_1], [%u64_2], %u32_1;",
 )

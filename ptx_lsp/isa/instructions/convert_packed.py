@@ -23,9 +23,10 @@ _OPERANDS = _PACKED | {"b": reads(".atype")}
 _LOOSE = reads(
     {
         f"atype=.bf16x2 {_SIX_AND_FOUR}": ".b32",
-        "atype=.bf16x2 .scaled::n1::ue8m0": ".b32",
+        "atype=.bf16x2 .scaled::n1::ue8m0": ".b32|.pred",
         "": ".atype",
-    }
+    },
+    count={"atype=.bf16x2 .scaled::n1::ue8m0": (0, 1), "": 0},
 )
 _ONE_SCALE = {"scale": only("register", type=".ue8m0")}
 _TWO_SCALES = {"scale": only("register", type=".ue8m0x2")}
@@ -44,7 +45,11 @@ _PAIR_SINCE: Sequence[Since] = [
     (".pzo", "9.4", "sm_107f"),
 ]
 
-_LOOSE_SCALED = reads({"atype=.bf16x2 .scaled::n1::ue8m0": ".b32", "": ".atype"})
+_LOOSE_SCALED = reads(
+    {"atype=.bf16x2 .scaled::n1::ue8m0": ".b32|.pred", "": ".atype"},
+    count={"atype=.bf16x2 .scaled::n1::ue8m0": (0, 1), "": 0},
+)
+_LOOSE_SCALE = {"scale": reads({".scaled::n1::ue8m0": ".ue8m0", "atype=.bf16x2": ".u8|.u16", "": ".u8"})}
 
 
 @instruction(
@@ -293,7 +298,7 @@ def fixed(
         .type  = { .ue5m3x2 };
         .atype = { .f16x2, .bf16x2 };
     """,
-    operands=_OPERANDS | _ONE_SCALE | {"a": _LOOSE_SCALED},
+    operands=_OPERANDS | _LOOSE_SCALE | {"a": _LOOSE_SCALED},
     since=[("", "9.4", "sm_107f")],
     notes=["ptxas takes a scale for packed sources without .scaled, too."],
     example="cvt.rn.satfinite.ue5m3x2.f32 %rs1, %f1, %f2;",

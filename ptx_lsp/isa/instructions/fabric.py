@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptx_lsp.isa.instructions.bulk_copy import BYTE_MASK, BYTE_MASK_RULES
 from ptx_lsp.isa.schema.entry import Since, Unless, instruction
-from ptx_lsp.isa.schema.operand import address, immediate, reads
+from ptx_lsp.isa.schema.operand import Given, address, immediate, reads
 
 _SINCE: Since = ("", "9.3", 100)
 _DEFINITIONS = """
@@ -18,16 +18,18 @@ _DEFINITIONS = """
         .counted = { .counted::bytes };
 """
 _SIZED = ".u64|.u32"  # ptxas refuses 8- and 16-bit registers here
+# ptxas takes these without brackets.
+_BARE: tuple[Given, ...] = ("register", "variable")
 _OPERANDS = {
-    "dst": address(".shared", access="write", type=_SIZED),
-    "src": address(".shared", type=_SIZED),
+    "dst": address(".shared", access="write", also=_BARE, type=_SIZED),
+    "src": address(".shared", also=_BARE, type=_SIZED),
     "srcLeId": address(type=".u32"),
     "dstLeId": address(access="write", type=".u32"),
     "srcDataOff": reads(".u64"),
     "dstDataOff": reads(".u64"),
     "dstCounterOff": reads(".u64"),
     "size": reads(".u32"),
-    "bar": address(".shared", access="both", type=_SIZED),
+    "bar": address(".shared", access="both", also=_BARE, type=_SIZED),
 }
 _NOTE = "ptxas lets .relaxed and .sys be left out."
 _SMALL = ".e4m3|.e5m2"
@@ -118,7 +120,7 @@ instruction(
     operands={
         **{name: _OPERANDS[name] for name in ("dst", "srcLeId", "srcDataOff", "size")},
         "bar": address(".shared", access="both"),
-        "membermask": immediate(values=(0xFFFFFFFF,)),
+        "membermask": immediate(values=(0xFFFFFFFF, -1)),
     },
     unless=[
         *_RULES,

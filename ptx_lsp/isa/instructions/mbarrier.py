@@ -142,13 +142,15 @@ for _name, _does in (
 _WAIT = {
     "p": predicate("write"),
     "failed": predicate("write", sink=True),
-    "report": writes(".b8"),
+    "report": only("register", "integer", access="write", type=".b8"),
     "addr": address(".space", pointer=GENERIC_OR_GLOBAL),
 }
 _REPORT = (
     "With .phase_type::primary, `failed` and `report` describe errors in asynchronous operations of the "
     "phase."
 )
+
+_NO_REPORT = "ptxas takes `report` without `failed`, and an integer in its place, too."
 
 for _name, _does, _hint, _more, _since in (
     ("test_wait", "Tests if a phase of an mbarrier is complete", "", dict[str, Operand](), ("", "7.0", 80)),
@@ -166,8 +168,9 @@ for _name, _does, _hint, _more, _since in (
         summary=f"{_does}: the phase that an arrival gave as its state.",
         syntax=f"""
             mbarrier.{_name}{{.phase}}{{.sem.scope}}{{.space}}.b64 p, [addr], state{_hint};
+            mbarrier.{_name}.phase{{.sem.scope}}{{.space}}.b64 p|failed, [addr], state{_hint};
             mbarrier.{_name}.phase{{.sem.scope}}{{.space}}.b64
-                p|failed{{, report}}, [addr], state{_hint};
+                p{{|failed}}, report, [addr], state{_hint};
             .phase = {{ .phase_type::primary }};
             .sem   = {{ .acquire, .relaxed }};
             {_SCOPED}
@@ -175,7 +178,7 @@ for _name, _does, _hint, _more, _since in (
         """,
         operands=_WAIT | _more | {"state": reads(".u64")},
         since=[_since, _CTA, *_SCOPES, _RELAXED, (".phase_type::primary", "9.3", 90)],
-        notes=[_REPORT],
+        notes=[_REPORT, _NO_REPORT],
         example=f"mbarrier.{_name}.shared::cta.b64 %p1, [%r1], %rd1;",
     )
     instruction(
@@ -185,14 +188,16 @@ for _name, _does, _hint, _more, _since in (
         syntax=f"""
             mbarrier.{_name}.parity{{.phase}}{{.sem.scope}}{{.space}}.b64 p, [addr], odd{_hint};
             mbarrier.{_name}.parity.primary{{.sem.scope}}{{.space}}.b64
-                p|failed{{, report}}, [addr], odd{_hint};
+                p|failed, [addr], odd{_hint};
+            mbarrier.{_name}.parity.primary{{.sem.scope}}{{.space}}.b64
+                p{{|failed}}, report, [addr], number{_hint};
             .primary = {{ .phase_type::primary }};
             .phase   = {{ .phase_type::primary, .phase_type::conditional }};
             .sem     = {{ .acquire, .relaxed }};
             {_SCOPED}
             {_LOCAL}
         """,
-        operands=_WAIT | _more | {"odd": _COUNT._replace(low=0, high=1)},
+        operands=_WAIT | _more | {"odd": _COUNT._replace(low=0, high=1), "number": _COUNT},
         since=[
             _since,
             ("", "7.1", 80),
@@ -201,7 +206,7 @@ for _name, _does, _hint, _more, _since in (
             _RELAXED,
             (".phase_type::primary|.phase_type::conditional", "9.3", 90),
         ],
-        notes=[_REPORT],
+        notes=[_REPORT, _NO_REPORT, "After `report`, ptxas takes any number for the parity."],
         example=f"mbarrier.{_name}.parity.shared::cta.b64 %p1, [%r1], 0;",
     )
 

@@ -121,7 +121,7 @@ instruction(
         .type = {{ .f16, .f16x2, .bf16, .bf16x2 }};
     """,
     operands={
-        "a": address(_SPACE, access="both", type=".u64"),
+        "a": address(_SPACE, access="both", type=".u64", also=("element",)),
         "b": reads(count=_COUNT),
     },
     unless=[*_INTEGER_RULES, *_FLOAT_RULES],

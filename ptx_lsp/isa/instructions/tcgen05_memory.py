@@ -115,7 +115,7 @@ instruction(
     """,
     operands={
         "r": writes(".b32", count=".num"),
-        "redval": writes(".b32"),
+        "redval": writes(".b32", count=(0, 1)),
         "taddr": _TMEM,
         "immHalfSplitoff": _SPLIT,
     },

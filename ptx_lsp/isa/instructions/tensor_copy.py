@@ -48,8 +48,8 @@ _DIMENSIONS = """
         .level::cache_hint = { .L2::cache_hint };
 """
 _RANK = {".1d": 1, ".2d": 2, ".3d": 3, ".4d": 4, ".5d": 5}
-# ptxas takes these without brackets for an address in shared memory.
-_BARE: tuple[Given, ...] = ("register", "float", "single")
+# ptxas takes these without brackets for an address in shared memory, and negated predicates.
+_BARE: tuple[Given, ...] = ("register", "float", "single", "variable")
 # Where the sm_120 family goes another way, it takes no 8- or 16-bit register for an address.
 _NOT_SM_120 = (
     ".tile::gather4|.im2col::w|.im2col::w::128|.cta_group::1|.cta_group::2"

@@ -35,7 +35,7 @@ instruction(
         ),
         "ord": immediate(0, 4),
         "new_val": reads(),
-        "new_size": reads(".u32"),
+        "new_size": reads({"": ".u32"}),
         "new_type": immediate(0, 12),
         "new_small_type": immediate(13, 15),
         "new_swizzle": immediate(0, 3),

@@ -8,7 +8,7 @@ from itertools import product
 
 from ptx_lsp.isa.matching.elements import elements
 from ptx_lsp.isa.matching.fit import Candidate, Problem
-from ptx_lsp.isa.matching.mismatch import ALL_SINKS, counted, is_all_sinks, mismatch
+from ptx_lsp.isa.matching.mismatch import ALL_SINKS, bare_address, counted, is_all_sinks, mismatch
 from ptx_lsp.isa.schema.entry import End, Entry, Need
 from ptx_lsp.isa.schema.notation import Place
 from ptx_lsp.isa.schema.operand import Argument, Operand
@@ -208,15 +208,32 @@ def _is_no_integer(given: Argument) -> bool:
     return given.kind in ("float", "single") or is_other
 
 
-def _takes_functions(candidate: Candidate, wanted: Operand) -> bool:
-    """ptxas takes a function's name for a constant of any type; `mov` has forms of its own for it."""
-    is_source = wanted.access == "read" and "register" in wanted.kinds
-    return is_source and candidate.entry.opcode not in ("mov", "cvta")
+def _takes_functions(candidate: Candidate, place: Place, wanted: Operand) -> bool:
+    """ptxas takes a function's name for a constant of a type that the instruction names, unless its elements
+    are smaller than 16 bits; `mov` and `cvta` have forms of their own for it.
+    """
+    is_source = wanted.access == "read" and "register" in wanted.kinds and not wanted.elements
+    if not is_source or candidate.entry.name in ("mov", "cvta") or not isinstance(wanted.type, str):
+        return False
+    own = candidate.entry.own_types(place)
+    type = TYPES.get(wanted.type)
+    is_small = type is not None and type.kind is Kind.ALTERNATE and type.width < 16 * type.lanes
+    return not is_small and (not own or not own.isdisjoint(candidate.choices.values()))
+
+
+def _takes_any_predicate(wanted: Operand, given: Argument) -> bool:
+    """Where ptxas takes a predicate, but as a destination, it takes a negated one."""
+    if wanted.type == ".pred":
+        return wanted.access == "read"
+    if given.kind != "register" or given.type != ".pred":
+        return False
+    if "address" in wanted.kinds:
+        return "register" in wanted.kinds
+    return wanted.access == "read" and not mismatch(wanted, given)
 
 
 def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument) -> str:
-    reads_predicate = wanted.type == ".pred" and wanted.access == "read"
-    if given.negated and not place.negatable and not reads_predicate:
+    if given.negated and not place.negatable and not _takes_any_predicate(wanted, given):
         return "this operand cannot be negated"
     if given.suffix and given.suffix not in place.suffixes:
         what = f"the name of a {given.kind}" if given.kind in ("label", "function") else "this operand"
@@ -231,7 +248,7 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         why = mismatch(candidate.operand(Place(place.pair)), given.pair)
         if why:
             return f"the second destination: {why}"
-    if given.kind == "function" and _takes_functions(candidate, wanted):
+    if given.kind == "function" and _takes_functions(candidate, place, wanted):
         return ""
     if given.kind == "vector" and (wrong := next((part.suffix for part in given.parts if part.suffix), "")):
         beside = " beside a constant" if any(part.kind in _CONSTANTS for part in given.parts) else ""
@@ -249,6 +266,8 @@ def _wrong(candidate: Candidate, place: Place, wanted: Operand, given: Argument)
         return _parted(candidate, place, given, "vector")
     if place.shape == "address" and given.kind == "address":
         return mismatch(wanted, given) or _parted(candidate, place, given, "address")
+    if place.shape == "address" and "register" in wanted.kinds:
+        return bare_address(wanted, given)
     if place.shape == "list":
         return "" if given.kind == "list" else "expected a list in parentheses"
     if given.kind == "element" and "element" in wanted.kinds:

@@ -116,13 +116,18 @@ def _offset(wanted: Operand, given: Argument) -> str:
     if wanted.access in ("write", "both"):
         return f"expected {_expected(wanted)}, found a sum"
     plain = given._replace(kind="variable" if given.space else "register")
-    if {"register", "integer"} <= wanted.kinds:
+    takes_constants = not _SYMBOLIC.isdisjoint(wanted.kinds)
+    if "register" in wanted.kinds and takes_constants and (not wanted.elements or 0 in wanted.lengths):
         integers = [type for type in _types(wanted) if type.is_integer or type.kind is Kind.BITS]
         register = TYPES.get(given.type)
         is_number = given.space or (register and (register.is_integer or register.kind is Kind.BITS))
         if integers and is_number:
             return ""
     return mismatch(wanted, plain)
+
+
+_SYMBOLIC: Final = frozenset(("integer", "single"))
+"""Constants beside which ptxas takes sums."""
 
 
 def _is_format(type: Type) -> bool:
@@ -194,6 +199,26 @@ def _address(wanted: Operand, given: Argument) -> str:
         what = "several elements" if base.parts else "type `.pred`"
         return f"a special register of {what} is not an address"
     return _handle(wanted, base) or _space(wanted, base) if base.kind == "variable" else ""
+
+
+def bare_address(wanted: Operand, given: Argument) -> str:
+    """Why something without brackets may not stand for an address that needs none; "" when it may.
+
+    Where the address has a size, ptxas moves what is given to a register of that size, else it checks little.
+    """
+    kind = given.kind
+    is_sum = kind == "offset" and not given.space
+    if not is_sum and kind not in wanted.kinds:
+        return "expected an address"
+    if kind == "variable":
+        is_handle = given.type in TYPES and TYPES[given.type].kind is Kind.HANDLE
+        return "" if is_handle else _space(wanted, given)
+    type = TYPES.get(given.type)
+    if wanted.type == ANY_ADDRESS or type is None:
+        return ""
+    if type.width in (32, 64) and (type.is_integer or type.kind is Kind.BITS or type.name == ".f64"):
+        return ""
+    return f"a register of type `{given.type}` cannot hold this address; expected `{wanted.type}`"
 
 
 def _handle(wanted: Operand, variable: Argument) -> str:

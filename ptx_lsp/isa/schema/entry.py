@@ -137,6 +137,14 @@ class Entry:
             for row in self._until
         )
 
+    def own_types(self, place: Place) -> frozenset[str]:
+        """The types that `place` has in all spellings; none where they follow the spelling."""
+        wanted = self.operands.get(place.name)
+        if wanted is None or not isinstance(wanted.type, str):
+            return frozenset()
+        types = frozenset(wanted.type.split("|"))
+        return types if types <= TYPES.keys() else frozenset()
+
     def operand(self, form: Form, place: Place, choices: Choices) -> Operand:
         """The requirements of `place` in this spelling, with types, spaces and counts filled in.
 

@@ -45,11 +45,11 @@ def _phases() -> Kernel:
         "mbarrier.test_wait.parity.phase_type::conditional.shared::cta.b64 %p2, [bar], 0;",
         told(16, "%p2"), _FALSE,
         "mbarrier.try_wait.parity.phase_type::conditional.acquire.cta.shared::cta.b64 %p2, [bar], 0;",
-        told(17, "%p2"),
+        told(17, "%p2"), _FALSE, attempt.format(parity, "", 0), told(18, "%p2"),
     ]
     return Kernel(
         "phases", "\n".join(parts), "one of two arrivals, then both; no report with .layout::v0",
-        [9] * 18, [[0, 1, 0, *[1, 0, 0] * 4, 0, 1, 1]], arrivals=2,
+        [9] * 19, [[0, 1, 0, *[1, 0, 0] * 4, 0, 1, 1, 1]], arrivals=2,
     )
 
 
