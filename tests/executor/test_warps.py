@@ -250,6 +250,80 @@ on:"""
     assert out.tolist() == want
 
 
+def tiles() -> list[int]:
+    """For each thread of two warps the mask of its tile: random ones, and those of eight lanes."""
+    of_lane = [CHOSEN.randrange(5) for _ in range(32)]
+    warps = of_lane, [lane // 8 for lane in range(32)]
+    return [sum((other == one) << lane for lane, other in enumerate(warp)) for warp in warps for one in warp]
+
+
+def of_tile(values: list[int], masks: list[int], thread: int) -> list[int]:
+    """The values of the lanes that the mask of a thread names."""
+    warp = values[thread // 32 * 32 :][:32]
+    return [value for lane, value in enumerate(warp) if masks[thread] >> lane & 1]
+
+
+def test_tiles_of_a_warp_combine_apart() -> None:
+    """As all threads of a mask use the same mask, those with other masks are other groups."""
+    masks, values = tiles(), [CHOSEN.randrange(3) for _ in range(64)]
+    lanes = [1 << thread % 32 for thread in range(64)]
+    for thread, bits in enumerate(zip(*(_by_tile(values, masks)[name] for name in _BY_TILE), strict=True)):
+        own = of_tile(values, masks, thread)
+        equal = sum(lane for lane, value in zip(of_tile(lanes, masks, thread), own, strict=True)
+                    if value == values[thread])
+        truths = [value > 0 for value in own]
+        where = sum(lane for lane, value in zip(of_tile(lanes, masks, thread), truths, strict=True) if value)
+        is_same = len(set(own)) == 1
+        assert bits == (
+            sum(own), max(own), all(truths), any(truths), len(set(truths)) == 1, where, equal,
+            masks[thread] if is_same else 0, (masks[thread] & -masks[thread]).bit_length() - 1,
+        ), thread
+
+
+_BY_TILE = {
+    "redux.sync.add.u32": WORD, "redux.sync.max.u32": WORD, "vote.sync.all.pred": ".pred",
+    "vote.sync.any.pred": ".pred", "vote.sync.uni.pred": ".pred", "vote.sync.ballot.b32": ".pred",
+    "match.any.sync.b32": WORD, "match.all.sync.b32": WORD, "elect.sync": "",
+}
+"""Instructions, with the type of their source if they have one."""
+
+
+def _by_tile(values: list[int], masks: list[int]) -> dict[str, list[int]]:
+    """The first result of each instruction, by thread."""
+    found: dict[str, list[int]] = {}
+    for name, source in _BY_TILE.items():
+        given = [int(value > 0) if source == ".pred" else value for value in values]
+        rows = [[value, mask] if source else [mask] for value, mask in zip(given, masks, strict=True)]
+        results = [".pred"] if name.endswith("pred") else [WORD]
+        results += [".pred"] if name in ("match.all.sync.b32", "elect.sync") else []
+        found[name] = [row[0] for row in run(name, rows, [source, WORD] if source else [WORD], results)]
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_tiles_combine_apart_at_different_instructions(seed: int) -> None:
+    """Each tile of eight lanes meets half in one place and half in another."""
+    body = """and.b32 %v, %t, 24; shl.b32 %v, 255, %v; and.b32 %w, %t, 1; setp.eq.u32 %p, %w, 0; @%p bra even;
+    redux.sync.add.u32 %w, %t, %v; bra on;
+even: redux.sync.add.u32 %w, %t, %v;
+on:"""
+    assert [row[1] for row in warp(body, seed=seed)] == [sum(range(t & 24, (t & 24) + 8)) for t in range(32)]
+
+
+@pytest.mark.parametrize("waits", ["bar.warp.sync %v", "shfl.sync.idx.b32 %w|%q, %t, 0, 31, %v"])
+def test_a_tile_does_not_wait_for_others(waits: str) -> None:
+    """Lane 12 waits for lane 0, which waits for the lanes 0 to 7 alone."""
+    body = f"""and.b32 %v, %t, 24; shl.b32 %v, 255, %v; setp.ne.u32 %p, %t, 12; @%p bra go;
+    ld.param.u64 %a, [out];
+spin: ld.relaxed.gpu.global.u32 %w, [%a+256]; setp.eq.u32 %q, %w, 0; @%q bra spin;
+go: {waits}; setp.ne.u32 %p, %t, 0; @%p bra on;
+    ld.param.u64 %a, [out]; st.relaxed.gpu.global.u32 [%a+256], 1;
+on:"""
+    out = np.zeros(66, np.uint32)
+    launch(ONE_WARP.format(body), entry="k", grid=1, block=32, args=[out])
+    assert out[64] == 1
+
+
 def test_lanes_that_no_longer_are_there() -> None:
     """Ended threads are not waited for; what they had is what is read."""
     body = """mov.u32 %w, %t; setp.ge.u32 %p, %t, 30; @%p exit;

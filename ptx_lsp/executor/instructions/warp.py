@@ -42,16 +42,15 @@ class Warp(Collective):
         self._dtypes = dtypes
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        results = self._exchange(
-            self._choices, wave, self._taking_part(wave, mask), self.operands.run(wave.registers)
-        )
-        self._write(wave, results, mask)
+        active, operands = self._taking_part(wave, mask), self.operands.run(wave.registers)
+        self._write(wave, self._results(wave, active, operands, self.masks(wave)), mask)
 
     def run_with(self, wave: Wave, mask: Bools, others: list[tuple[Collective, Bools]]) -> None:
         parties = [(self, mask)]
         parties += [(other, lanes) for other, lanes in others if isinstance(other, Warp)]
         active = np.zeros(wave.shape, np.bool_)
         operands: list[Array] = []
+        masks: Masks | None = None
         for party, lanes in parties:
             active = active | party._taking_part(wave, lanes)
             values = party.operands.run(wave.registers)
@@ -59,21 +58,40 @@ class Warp(Collective):
                 np.where(lanes, mine, before)
                 for mine, before in zip(values, operands or values, strict=True)
             ]
-        results = self._exchange(self._choices, wave, active, operands)
+            own = party.masks(wave)
+            if own is not None:
+                masks = np.where(lanes, own, own if masks is None else masks)
+        results = self._results(wave, active, operands, masks)
         for party, lanes in parties:
             party._write(wave, results, lanes)
+
+    def _results(
+        self, wave: Wave, active: Bools, operands: list[Array], masks: Masks | None
+    ) -> tuple[Array, ...]:
+        """What the lanes get, each from those of its warp that have the same mask."""
+        if masks is None or masks.size == 1 or self._exchange not in _COMBINING:
+            return self._exchange(self._choices, wave, active, operands)
+        masks, left = wave.broadcast(masks), active
+        results: tuple[Array, ...] = ()
+        while not results or left.any():
+            same = left & (masks == _of_first(wave, masks, left))
+            found = self._exchange(self._choices, wave, same, operands)
+            results = tuple(
+                np.where(same, new, before) for new, before in zip(found, results or found, strict=True)
+            )
+            left = left & ~same
+        return results
 
     def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
         if self.members is None or mask is None:
             return None
         there = mask if arrived is None else arrived
-        wanted = np.asarray(self.members.run(wave.registers)[0], np.uint32)
-        wanted = np.where(mask, wanted, np.uint32(0)).reshape(wave.shape[0], -1, WARP_SIZE)
-        together = np.bitwise_or.reduce(wanted, axis=2, keepdims=True)
-        missing = (together & ballot(np.logical_and(wave.live_mask(), ~there))) != 0
-        if not missing.any():
+        absent = ballot(np.logical_and(wave.live_mask(), ~there))
+        if not absent.any():
             return None
-        return np.logical_and(mask, np.repeat(missing, WARP_SIZE, axis=2).reshape(wave.shape))
+        wanted = np.asarray(self.members.run(wave.registers)[0], np.uint32)
+        waiting = np.logical_and(mask, (wanted & _spread(wave, absent)) != 0)
+        return waiting if waiting.any() else None
 
     def masks(self, wave: Wave) -> Masks | None:
         """The mask of each lane, or one for all; None where the instruction has none."""
@@ -151,6 +169,13 @@ def ballot(holds: Bools) -> Masks:
     """For each warp (blocks by warps by 1) the mask of the lanes in which it holds."""
     rows = holds.reshape(holds.shape[0], -1, WARP_SIZE)
     return np.packbits(rows, axis=2, bitorder="little").view(np.uint32)
+
+
+def _of_first(wave: Wave, values: Array, lanes: Bools) -> Array:
+    """In all lanes of each warp, the value of the first of `lanes`, or any value if there are none."""
+    rows = (wave.shape[0], -1, WARP_SIZE)
+    first = np.argmax(lanes.reshape(rows), axis=2, keepdims=True)
+    return _spread(wave, np.take_along_axis(values.reshape(rows), first, axis=2))
 
 
 def _spread(wave: Wave, value: Array) -> Array:
@@ -286,6 +311,9 @@ def _elect(
     leader = _spread(wave, first.astype(np.uint32))
     return leader, np.equal(leader, lane(wave))
 
+
+_COMBINING = (_vote, _match, _reduce, _elect)
+"""What depends on which lanes take part."""
 
 _EXCHANGES: dict[str, Exchange] = {
     "shfl": _shuffle,
