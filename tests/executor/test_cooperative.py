@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from ptx_lsp.executor import ExecutionError, launch
+from ptx_lsp.executor.native.hot import NativeMode
 
 NVCC = Path(__file__).parent / "kernels" / "nvcc_cooperative.ptx"
+LARGE_TILES = NVCC.with_name("nvcc_large_tiles.ptx")
 TOO_LARGE = "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
 
 
@@ -100,6 +102,45 @@ def test_a_barrier_by_hand_that_never_opens() -> None:
         )
     assert caught.value.kind == "deadlock"
     assert str(caught.value).endswith("; 4 blocks have not started: at most 48 are resident at once")
+
+
+@pytest.mark.parametrize("native", ["off", "auto"])
+@pytest.mark.parametrize("check", [False, True])
+def test_tiles_of_several_warps(native: NativeMode, check: bool) -> None:
+    """Their barriers are in reserved shared memory: `tiled_partition<64>` and `cg::reduce` beside an array of
+    512 times 7.
+    """
+    given, out = np.arange(128, dtype=np.int32), np.zeros(640, np.int32)
+    found = launch(LARGE_TILES, entry="k", grid=1, block=128, args=[given, out], native=native, check=check)
+    assert not found
+    assert out[:256].tolist() == [2016] * 64 + [6112] * 64 + [7] * 128
+
+
+@pytest.mark.parametrize("native", ["off", "auto"])
+def test_reserved_shared_memory_lies_apart_and_is_zero(native: NativeMode) -> None:
+    text = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .shared .b8 more[];
+.entry k(.param .u64 out)
+{
+.reg .b32 %r<6>; .reg .b64 %rd1;
+.shared .b8 own[20];
+ld.param.u64 %rd1, [out];
+mov.u32 %r0, %reserved_smem_offset_begin; mov.u32 %r1, %reserved_smem_offset_end;
+mov.u32 %r2, %reserved_smem_offset_cap; mov.u32 %r3, %reserved_smem_offset_1;
+ld.shared.u32 %r4, [%r3]; st.shared.u32 [%r3], 7;
+st.global.v4.u32 [%rd1], {%r0, %r1, %r2, %r3}; st.global.u32 [%rd1+16], %r4;
+mov.u32 %r5, more; st.global.u32 [%rd1+20], %r5;
+ret;
+}
+"""
+    out = np.zeros(6, np.uint32)
+    found = launch(text, entry="k", grid=1, block=1, args=[out], shared_bytes=100, native=native, check=True)
+    assert not found
+    begin, end, size, at, value, dynamic = out.tolist()
+    assert dynamic + 100 <= begin <= at < end == begin + size
+    assert value == 0
 
 
 def test_blocks_that_end_make_room() -> None:

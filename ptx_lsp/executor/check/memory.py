@@ -75,6 +75,8 @@ class UninitializedMemory(Observer):
             grown = np.zeros((access.data.size // row, row), np.bool_)
             if known is not None:
                 grown[:, : known.shape[1]] = known
+            elif access.space == ".shared":
+                grown[:, wave.launch.reserved] = True
             spaces[access.space] = known = grown
         return known.reshape(-1)
 

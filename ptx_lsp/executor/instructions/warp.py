@@ -86,11 +86,11 @@ class Warp(Collective):
         if self.members is None or mask is None:
             return None
         there = mask if arrived is None else arrived
-        absent = ballot(np.logical_and(wave.live_mask(), ~there))
-        if not absent.any():
+        missing = ballot(np.logical_and(wave.live_mask(), ~there))
+        if not missing.any():
             return None
         wanted = np.asarray(self.members.run(wave.registers)[0], np.uint32)
-        waiting = np.logical_and(mask, (wanted & _spread(wave, absent)) != 0)
+        waiting = np.logical_and(mask, (wanted & np.asarray(_spread(wave, missing), np.uint32)) != 0)
         return waiting if waiting.any() else None
 
     def masks(self, wave: Wave) -> Masks | None:

@@ -47,7 +47,7 @@ def launch_config_of(
     shape = LaunchConfig(
         blocks, _dimensions(block, "block"), image.shared_bytes, dynamic_bytes, image.local_bytes, clusters,
         is_explicit_cluster=cluster is not None or demanded is not None,
-        uses_dynamic_bytes=uses_dynamic_shared(kernel),
+        uses_dynamic_bytes=uses_dynamic_shared(kernel), reserved=image.reserved,
     )
     resources = block_resources(kernel, shape, registers)
     shape = replace(

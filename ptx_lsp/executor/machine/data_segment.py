@@ -24,6 +24,8 @@ from ptx_lsp.syntax import nodes
 _DYNAMIC_ALIGNMENT = 16
 _ALIGNMENT = 16
 _FUNCTIONS = 0x4000_0000_0000
+RESERVED_BYTES = 1024
+"""So much of a block's shared memory the system reserves, from sm_80 on (CUDA's programming guide)."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class ModuleMemory:
                 self.addresses[id(variable.declarator)] = self.shared_bytes
                 self._placed.append(Placed(".shared", variable.name, self.shared_bytes, dynamic_bytes))
         self.shared_bytes += dynamic_bytes
+        self.reserved = range(0)
+        """The addresses of the shared memory that the system reserves."""
         self.locals = Locals()
         outside = self.locals.place_all(one for one in module.variables if isinstance(one, Variable))
         self.addresses.update({key: at for key, at in outside.items() if isinstance(at, int)})
@@ -77,6 +81,13 @@ class ModuleMemory:
     def local_bytes(self) -> int:
         """The local memory of a thread without its stack."""
         return self.locals.size
+
+    def reserve(self) -> None:
+        """Adds the shared memory that the system reserves, after all other."""
+        start = aligned(self.shared_bytes, _ALIGNMENT)
+        self.shared_bytes = start + RESERVED_BYTES
+        self.reserved = range(start, self.shared_bytes)
+        self._placed.append(Placed(".shared", "reserved", start, RESERVED_BYTES))
 
     def _place_functions(self, module: Module) -> None:
         """Functions have addresses that are no memory, by `id` of their nodes: each declaration that of its

@@ -36,6 +36,10 @@ class LaunchConfig:
     """The shared memory that a device gives to a block: static and dynamic, in whole units."""
     resident_blocks: int = 1 << 32
     """How many blocks are resident at once on the largest device."""
+    reserved: range = range(0)
+    """The addresses of the shared memory that the system reserves, if the kernel asks for them. It is zero at
+    first, as the barriers of `cooperative_groups` in it have to be.
+    """
 
     @property
     def blocks(self) -> int:

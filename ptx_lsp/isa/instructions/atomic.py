@@ -75,9 +75,8 @@ _UNLESS = [
     (f".L2::cache_hint {_SHARED}", "hints to the caches are for global memory"),
 ]
 
-_ADDRESS = address(
-    {".global": ".global", _SHARED: ".shared", "": GENERIC}, access="both", pointer=GENERIC_OR_GLOBAL
-)
+_SPACE = {".global": ".global", _SHARED: ".shared", "": GENERIC}
+_ADDRESS = address(_SPACE, access="both", pointer=GENERIC_OR_GLOBAL)
 
 instruction(
     "atom",
@@ -137,7 +136,7 @@ instruction(
         .sem = {{ .relaxed, .release }};
     """,
     operands={
-        "a": _ADDRESS._replace(kinds=_ADDRESS.kinds | {"sink"}),
+        "a": address(_SPACE, access="both", pointer=GENERIC_OR_GLOBAL, also=("sink",)),
         "b": reads(count=".vec"),
         "cache-policy": reads(".b64"),
     },
