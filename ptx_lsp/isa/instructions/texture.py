@@ -151,7 +151,7 @@ instruction(
         "c": reads({".a2d|.acube": ".b32", "": ".f32|.s32"}, count={".2d": _TWO, "": _FOUR})._replace(
             after_index=True
         ),
-        "offset": reads(".s32", count=(2, 4)),
+        "offset": reads(".s32", count=(2, 4, 0)),
         "depth": reads(".f32|.s32"),
     },
     unless=[*_ARRAY_INDEX, ("+offset .cube|.acube", "cube maps take no offset")],

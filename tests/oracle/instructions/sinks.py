@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ptx_lsp.isa.schema import table
@@ -60,10 +60,10 @@ def _with_sinks(argument: Argument) -> Iterator[tuple[str, Argument]]:
             return
 
 
-def compare() -> list[tuple[Case, Verdict]]:
-    """Every line with what ptxas says of it."""
+def judged(cases: Iterable[Case]) -> list[tuple[Case, Verdict]]:
+    """Every line with what ptxas says of it, but for those that make it crash."""
     points: dict[Point, dict[Case, None]] = defaultdict(dict)
-    for case in asked():
+    for case in cases:
         points[case.version, case.target][case] = None
     return [pair for point, group in points.items() for pair in _judged(list(group), point)]
 
@@ -91,7 +91,7 @@ def _verdicts(group: list[Case], point: Point) -> list[Verdict]:
 
 
 if __name__ == "__main__":
-    judged = compare()
-    print(f"{len(judged)} lines, {sum(verdict.accepted for _, verdict in judged)} accepted")
+    lines = judged(asked())
+    print(f"{len(lines)} lines, {sum(verdict.accepted for _, verdict in lines)} accepted")
     if "--update" in sys.argv:
-        (VERDICTS / f"{NAME}.txt").write_text(record(judged))
+        (VERDICTS / f"{NAME}.txt").write_text(record(lines))
