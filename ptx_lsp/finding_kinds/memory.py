@@ -33,7 +33,7 @@ add.u32 %r4, %r3, %r1;
     FindingKind(
         "uninitialized-memory",
         "A read of shared, local or Tensor Memory that has not been written. Global memory counts as"
-        " initialised by the host.",
+        " initialised by the host. Bytes that `used_bytes_mask` leaves out of a load are not read.",
         """
 ld.shared.u32 %r3, [%r2]; // nothing has written `tile`
 """,

@@ -18,10 +18,14 @@ from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.operand import AccessMode
 from ptx_lsp.isa.types import Type
 from ptx_lsp.model.body import names_in
+from ptx_lsp.model.directives.pragmas import used_bytes
 from ptx_lsp.model.directives.source_line import SourceLine, source_line
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
+
+
+EVERY_BYTE = -1
 
 
 class Named(NamedTuple):
@@ -52,6 +56,8 @@ class Usage:
     source: SourceLine | None = None
     accumulators: tuple[Named, ...] = ()
     accumulates: Named | None = None
+    used_bytes: int = EVERY_BYTE
+    """A bit for each byte that a load reads: whether the value is used (`used_bytes_mask`)."""
 
 
 @dataclass
@@ -105,7 +111,7 @@ def usage(step: Step) -> Usage:
     return Usage(
         opcode, frozenset(f".{one}" for one in modifiers), match, (*guard, *reads), tuple(writes),
         tuple(operands), guard[0] if guard else None, base, variable, source,
-        operands[0] if accumulates else (), accumulates,
+        operands[0] if accumulates else (), accumulates, used_bytes(function).get(node.start, EVERY_BYTE),
     )
 
 
