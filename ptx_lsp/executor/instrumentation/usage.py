@@ -24,7 +24,6 @@ from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
 
-
 EVERY_BYTE = -1
 
 
