@@ -17,7 +17,8 @@ _TENSOR_MAP: Final = (
 MEMORY: Final = (
     FindingKind(
         "uninitialized-register",
-        "The thread reads an operand or a guard that it has not written.",
+        "The thread reads an operand or a guard that it has not written. A `mov` may pack such a register, as"
+        " compilers do for padding, if nothing uses these bits.",
         """
 setp.lt.u32 %p1, %r1, 16;
 @%p1 mov.u32 %r3, 1;

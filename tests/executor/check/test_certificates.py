@@ -171,6 +171,16 @@ def test_bytes_that_a_load_does_not_use(mask: int, kinds: set[str]) -> None:
     assert {one.kind for one in found} == kinds
 
 
+@pytest.mark.parametrize(("half", "kinds"), [("%r8", set[str]()), ("%r9", {"uninitialized-register"})])
+def test_packed_halves(half: str, kinds: set[str]) -> None:
+    """The upper half was never written."""
+    found, _ = compared(kernel(f"""
+    mov.b64 %rd6, {{%r4, %r7}};
+    mov.b64 {{%r8, %r9}}, %rd6;
+    st.global.u32 [%rd4], {half};"""))
+    assert {one.kind for one in found} == kinds
+
+
 _PAIRS = [one for one in FILES if one.parent.name in ("barriers", "shared")]
 
 
