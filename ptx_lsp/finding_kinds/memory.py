@@ -17,7 +17,8 @@ _TENSOR_MAP: Final = (
 MEMORY: Final = (
     FindingKind(
         "uninitialized-register",
-        "The thread reads an operand or a guard that it has not written.",
+        "The thread reads an operand or a guard that it has not written. A `mov` may pack such a register, as"
+        " compilers do for padding, if nothing uses these bits.",
         """
 setp.lt.u32 %p1, %r1, 16;
 @%p1 mov.u32 %r3, 1;
@@ -33,7 +34,7 @@ add.u32 %r4, %r3, %r1;
     FindingKind(
         "uninitialized-memory",
         "A read of shared, local or Tensor Memory that has not been written. Global memory counts as"
-        " initialised by the host.",
+        " initialised by the host. Bytes that `used_bytes_mask` leaves out of a load are not read.",
         """
 ld.shared.u32 %r3, [%r2]; // nothing has written `tile`
 """,

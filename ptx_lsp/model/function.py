@@ -19,6 +19,9 @@ DIRECTIVE_FACTS: set[object] = set()
 TEXT_FACTS: set[object] = set()
 """The facts that an edit of whitespace or comments between statements invalidates."""
 
+INLINE_ASSEMBLY_END = "// end inline asm"
+"""The comment after a block of inline assembly in the output of nvcc and LLVM."""
+
 
 class Function:
     """A kernel or function as declared or defined at one place of a file.
@@ -199,7 +202,7 @@ class Function:
 
     def _means_the_same(self, before: Function) -> bool:
         """Whether the names that both versions take from the module have the same symbols."""
-        if self.environment[:4] != before.environment[:4]:
+        if self.environment[:5] != before.environment[:5]:
             return False
         mine, theirs = self._meanings(), before._meanings()
         return not any(
@@ -216,7 +219,7 @@ class Function:
 
     @property
     def environment(self) -> tuple[object, ...]:
-        """Everything that a finding about this function may depend on besides its own text."""
+        """Everything that a finding about this function may depend on besides its own statements."""
         if self._environment is None:
             self._environment = self._looked_up()
         return self._environment
@@ -227,6 +230,7 @@ class Function:
             module.version,
             (module.target, *(name.text for name in module.target_names)),
             self.launch_block,
+            module.document.source.data.count(INLINE_ASSEMBLY_END.encode(), self.item.start, self.item.end),
             module.address_size,
             module.has_samplers,
             tuple((name, _identity(symbol)) for name, symbol in self.linked.items()),

@@ -144,3 +144,15 @@ def test_numbers_may_have_any_number_of_digits(text: str, number: str) -> None:
     module = Module.parse(".global .b32 range<3>;\n.func a() {" + text.replace("NUMBER", digits) + "}")
     assert module.target is None
     assert [instructions(function) for function in module.functions]
+
+
+def test_comments_about_inline_assembly_count() -> None:
+    text = ".version 8.5\n.target sm_90\n.entry f() {\ntrap;\n// end inline asm\nbar.sync 0;\nret;\n}\n"
+    linting = LintSession(Module.parse(text))
+    for wanted, given in (("// end inline asm", "// end"), ("// end", "// end inline asm")):
+        at = linting.module.document.source.text.index(wanted)
+        edit = Edit(at, at + len(wanted), given.encode())
+        edited = Module(linting.module.document.edited(edit), linting.module)
+        before, linting = linting, LintSession(edited, previous=linting)
+        assert linting.diagnostics == LintSession(Module.parse(edited.document.source.text)).diagnostics
+        assert [one.rule for one in linting.diagnostics] != [one.rule for one in before.diagnostics]

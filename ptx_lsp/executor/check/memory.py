@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.variables import Variables, row_bytes
+from ptx_lsp.executor.instrumentation.used_bytes import used_parts
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.wave import Wave
@@ -17,7 +18,8 @@ from ptx_lsp.executor.machine.wave import Wave
 
 class UninitializedMemory(Observer):
     """1. A byte of shared or local memory is initialised once an instruction has written it. A read of one
-       that is not is a finding; an atomic operation reads and writes.
+       that is not is a finding; an atomic operation reads and writes. A load reads the bytes that its
+       `used_bytes_mask` names.
     2. Bytes that an asynchronous copy has begun to write are not to be read before it is waited for.
     """
 
@@ -34,7 +36,12 @@ class UninitializedMemory(Observer):
         written = self._bytes(wave, access)
         if access.use == "read" and wave not in self._coming and written.all():
             return
-        written, reached = _by_size(written, access)
+        for part in used_parts(self._findings.usages.of(step), access):
+            self._used(wave, step, part, written)
+
+    def _used(self, wave: Wave, step: Step, access: MemoryEvent, marks: Bools) -> None:
+        """Uses bytes of a memory; `marks` has those that are written."""
+        written, reached = _by_size(marks, access)
         if access.space == ".shared":
             self._await(wave, step, access)
         if access.use in ("read", "update"):

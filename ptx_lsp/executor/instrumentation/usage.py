@@ -16,12 +16,15 @@ from ptx_lsp.executor.machine.errors import ExecutionError
 from ptx_lsp.isa.matching.match import Match
 from ptx_lsp.isa.matching.resolve import resolve
 from ptx_lsp.isa.schema.operand import AccessMode
-from ptx_lsp.isa.types import Type
+from ptx_lsp.isa.types import TYPES, Kind, Type
 from ptx_lsp.model.body import names_in
+from ptx_lsp.model.directives.pragmas import used_bytes
 from ptx_lsp.model.directives.source_line import SourceLine, source_line
 from ptx_lsp.model.instructions.arguments import arguments
 from ptx_lsp.model.symbols import Register, Variable
 from ptx_lsp.syntax import nodes
+
+EVERY_BYTE = -1
 
 
 class Named(NamedTuple):
@@ -29,6 +32,19 @@ class Named(NamedTuple):
 
     number: int
     name: str
+
+
+class Moved(NamedTuple):
+    """The elements that a `mov` reads and writes, of equal size each, from the lowest bits on. None for those
+    that are not registers.
+    """
+
+    width: int
+    """The bits of all elements together."""
+    sources: tuple[Named | None, ...]
+    results: tuple[Named | None, ...]
+    packs: bool
+    """Whether the source is written as several elements."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +68,9 @@ class Usage:
     source: SourceLine | None = None
     accumulators: tuple[Named, ...] = ()
     accumulates: Named | None = None
+    used_bytes: int = EVERY_BYTE
+    """A bit for each byte that a load reads: whether the value is used (`used_bytes_mask`)."""
+    moved: Moved | None = None
 
 
 @dataclass
@@ -105,7 +124,8 @@ def usage(step: Step) -> Usage:
     return Usage(
         opcode, frozenset(f".{one}" for one in modifiers), match, (*guard, *reads), tuple(writes),
         tuple(operands), guard[0] if guard else None, base, variable, source,
-        operands[0] if accumulates else (), accumulates,
+        operands[0] if accumulates else (), accumulates, used_bytes(function).get(node.start, EVERY_BYTE),
+        _moved(node, provenance) if opcode == "mov" else None,
     )
 
 
@@ -116,6 +136,25 @@ def _scale_d(node: nodes.Instruction, match: Match | None) -> nodes.Expression |
         if place.name == "scale-d":
             return None if constant(operand) else operand
     return None
+
+
+def _moved(node: nodes.Instruction, provenance: Provenance) -> Moved | None:
+    type = TYPES.get(f".{node.opcode.text.rpartition('.')[2]}")
+    if type is None or type.kind is Kind.PREDICATE or ".v" in node.opcode.text or len(node.operands) != 2:
+        return None
+    result, source = node.operands
+    return Moved(
+        type.width, _elements(source, provenance), _elements(result, provenance),
+        isinstance(source, nodes.Vector),
+    )
+
+
+def _elements(operand: nodes.Expression, provenance: Provenance) -> tuple[Named | None, ...]:
+    """The elements of an operand of `mov`; a register of 128 bits counts as two."""
+    found: list[Named | None] = []
+    for item in operand.items if isinstance(operand, nodes.Vector) else (operand,):
+        found += list(_registers(item, provenance)) or [None]
+    return tuple(found)
 
 
 def operand_types(match: Match) -> tuple[Type | str, ...]:

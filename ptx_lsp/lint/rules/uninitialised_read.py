@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ptx_lsp.analyses.dataflow.definite_assignment import uninitialized_reads
 from ptx_lsp.analyses.dataflow.definitions import definitions
+from ptx_lsp.analyses.dataflow.used_bits import used_bits
 from ptx_lsp.analyses.instructions.uses_and_defs import instructions
 from ptx_lsp.analyses.well_formed import is_well_formed
 from ptx_lsp.lint.diagnostic import Finding
@@ -26,7 +27,8 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
     ## What it does
     Reports the first read of a register that is not written on any path to it (a warning), or not on
     every path (information). It is also information if that read is the value that `shfl` gives to other
-    lanes: compilers exchange undefined halves and padding of structures, which nothing uses.
+    lanes, or if no bit of the register is used, as where `mov` packs it into a larger one of which only the
+    other half is used: compilers move and exchange undefined halves and padding of structures.
 
     Reads and writes under the same guard are matched, and so are the sides of a branch and code guarded by
     its predicate. Parameters have values. An accumulator that `wgmma` does not read, `xor` of a register
@@ -84,7 +86,8 @@ def uninitialised_read(function: Function) -> Iterator[Finding]:
         place = _mentions(function, read.instruction, register)[-1]
         if read.on_all_paths:
             message = f"`{register.name}` is read before it is written"
-            severity = "info" if _is_passed_on(function, read.instruction, place) else None
+            is_passed_on = _is_passed_on(function, read.instruction, place)
+            severity = "info" if is_passed_on or not used_bits(function, read.register) else None
             yield Finding(place, message, severity=severity)
             continue
         message = f"`{register.name}` may be read before it is written: not every path writes it"

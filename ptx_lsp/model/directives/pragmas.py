@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ptx_lsp.facts import directive_fact, fact
 from ptx_lsp.isa.directives import Where
+from ptx_lsp.isa.pragmas import number, split
 from ptx_lsp.model.directives.directives import Use, directives_of, directives_outside
 from ptx_lsp.model.function import Function
 from ptx_lsp.model.function_wakes import collect_over_functions
@@ -59,6 +60,17 @@ def masks(function: Function) -> tuple[PragmaUse, ...]:
         for one in _pragmas_of(function)
         if one.where == "body" and one.text.startswith("used_bytes_mask")
     )
+
+
+@fact
+def used_bytes(function: Function) -> Mapping[int, int]:
+    """The masks of the bytes that `ld` instructions use, by their starts."""
+    found: dict[int, int] = {}
+    for use in masks(function):
+        load, mask = _behind(function, use.node), number(split(use.text)[1])
+        if mask is not None and isinstance(load, nodes.Instruction) and load.opcode.text.startswith("ld."):
+            found[load.start] = mask
+    return found
 
 
 def _behind(function: Function, node: nodes.Statement) -> nodes.Statement | None:

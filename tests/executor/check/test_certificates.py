@@ -158,6 +158,29 @@ def test_a_divisor_that_nothing_reads() -> None:
     assert compared(kernel(body)) == ((), False)
 
 
+@pytest.mark.parametrize(("mask", "kinds"), [(31, set[str]()), (63, {"uninitialized-memory"})])
+def test_bytes_that_a_load_does_not_use(mask: int, kinds: set[str]) -> None:
+    """Each thread has written the first five of the bytes that it loads."""
+    found, _ = compared(kernel(f"""
+    mad.lo.u32 %r6, %r1, 4, %r6;
+    st.shared.u32 [%r6], %r4;
+    st.shared.u8 [%r6+4], %r4;
+    .pragma "used_bytes_mask {mask}";
+    ld.shared.u64 %rd6, [%r6];
+    st.global.u32 [%rd4], %rd6;"""))
+    assert {one.kind for one in found} == kinds
+
+
+@pytest.mark.parametrize(("half", "kinds"), [("%r8", set[str]()), ("%r9", {"uninitialized-register"})])
+def test_packed_halves(half: str, kinds: set[str]) -> None:
+    """The upper half was never written."""
+    found, _ = compared(kernel(f"""
+    mov.b64 %rd6, {{%r4, %r7}};
+    mov.b64 {{%r8, %r9}}, %rd6;
+    st.global.u32 [%rd4], {half};"""))
+    assert {one.kind for one in found} == kinds
+
+
 _PAIRS = [one for one in FILES if one.parent.name in ("barriers", "shared")]
 
 

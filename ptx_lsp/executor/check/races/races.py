@@ -51,6 +51,7 @@ from ptx_lsp.executor.check.rewrites import Rewrites
 from ptx_lsp.executor.check.shadow import Shadow, Shadows
 from ptx_lsp.executor.check.shadow_access import MemoryUse, alike, element_size, unchanged
 from ptx_lsp.executor.check.synchronization import Synchronization
+from ptx_lsp.executor.instrumentation.used_bytes import used_parts
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.observer import MemoryEvent, Observer
 from ptx_lsp.executor.machine.tensor_map_fields import SIZE as TENSOR_MAP_SIZE
@@ -113,6 +114,13 @@ class Races(Observer):
         if shadow is None or access.use == "land" or access.lanes.size == 0:
             return
         usage = self._usages.of(step)
+        elements = element_size(usage, access)
+        for part in used_parts(usage, access):
+            self._used(wave, step, part, shadow, elements)
+
+    def _used(self, wave: Wave, step: Step, access: MemoryEvent, shadow: Shadow, elements: int) -> None:
+        """Uses bytes of a memory."""
+        usage = self._usages.of(step)
         actors = threads = self.order.threads(wave, access.lanes)
         begins = access.by == "thread" and is_bulk(usage)
         if access.by == "copy":
@@ -121,7 +129,7 @@ class Races(Observer):
         strong = (access.use == "update" and is_atomic(usage)) or is_strong(usage)
         use = MemoryUse(
             access, threads, actors, shadow.cells(access.offsets, access.size), shadow,
-            access.use != "read", strong, scope(usage), element_size(usage, access),
+            access.use != "read", strong, scope(usage), elements,
         )
         floor = self._floor(wave, access, shadow)
         if begins:  # what the instruction itself uses: its mbarrier, its tensor map
