@@ -18,8 +18,8 @@ import numpy as np
 from ptx_lsp.executor.arithmetic.program import Bools
 from ptx_lsp.executor.check.finding import Findings
 from ptx_lsp.executor.check.missed import Missed
-from ptx_lsp.executor.check.rounds import Rounds, of_warps
-from ptx_lsp.executor.instructions.warp import Masks, Warp, named
+from ptx_lsp.executor.check.rounds import Rounds
+from ptx_lsp.executor.instructions.warp import Masks, Warp, ballot, named, of_lanes
 from ptx_lsp.executor.machine.control import Step
 from ptx_lsp.executor.machine.launch_config import WARP_SIZE
 from ptx_lsp.executor.machine.observer import Indices, Observer
@@ -61,10 +61,11 @@ class Members(Observer):
         meeting = missed.meetings.get(step.line)
         if meeting is None or not isinstance(step.action, Warp):
             return
-        absent = meeting.missed & ~wave.live_mask() & step.action.awaited(wave, here)
+        awaited = step.action.awaited(wave, here)
+        absent = meeting.missed & ~wave.live_mask() & awaited
         masks = step.action.masks(wave)
         if absent.any() and masks is not None and step.action.destinations:
-            lanes = np.flatnonzero(here & of_warps(absent))
+            lanes = np.flatnonzero(here & ((masks & of_lanes(wave, ballot(absent))) != 0))
             self._report(
                 wave,
                 step,
@@ -72,7 +73,7 @@ class Members(Observer):
                 lanes,
                 "includes threads that skipped this instruction and have exited",
             )
-        missed.go_on(here, of_warps(here))
+        missed.go_on(here, awaited)
 
     def _report(self, wave: Wave, step: Step, masks: Masks, lanes: Indices, what: str) -> None:
         first = int(wave.broadcast(masks).reshape(-1)[lanes[0]])

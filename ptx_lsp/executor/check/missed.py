@@ -55,11 +55,11 @@ class Missed:
                     self._wave, meeting.step, meeting.here, step, late
                 )
 
-    def go_on(self, lanes: Bools, warps: Bools) -> None:
-        """Lanes stop waiting, and no lane waits for those of `warps`."""
+    def go_on(self, lanes: Bools, awaited: Bools) -> None:
+        """Lanes stop waiting, and no lane waits for those that they awaited."""
         for line, meeting in list(self.meetings.items()):
-            meeting.wanted = meeting.wanted & ~warps
-            meeting.missed = meeting.missed & ~warps
+            meeting.wanted = meeting.wanted & ~awaited
+            meeting.missed = meeting.missed & ~awaited
             self._leave(line, meeting, lanes)
 
     def _leave(self, line: int, meeting: Meeting, lanes: Bools) -> None:

@@ -42,25 +42,25 @@ class Warp(Collective):
         self._dtypes = dtypes
 
     def run(self, wave: Wave, mask: Bools | None) -> None:
-        active, operands = self._taking_part(wave, mask), self.operands.run(wave.registers)
-        self._write(wave, self._results(wave, active, operands, self.masks(wave)), mask)
+        masks, operands = self.masks(wave), self.operands.run(wave.registers)
+        active = _taking_part(wave, wave.full_mask(mask), masks)
+        self._write(wave, self._results(wave, active, operands, masks), mask)
 
     def run_with(self, wave: Wave, mask: Bools, others: list[tuple[Collective, Bools]]) -> None:
         parties = [(self, mask)]
         parties += [(other, lanes) for other, lanes in others if isinstance(other, Warp)]
         active = np.zeros(wave.shape, np.bool_)
         operands: list[Array] = []
-        masks: Masks | None = None
+        masks: Masks = np.zeros(wave.shape, np.uint32)
         for party, lanes in parties:
-            active = active | party._taking_part(wave, lanes)
+            own = party.masks(wave)
+            active = active | _taking_part(wave, lanes, own)
+            masks = masks if own is None else np.where(lanes, own, masks)
             values = party.operands.run(wave.registers)
             operands = [
                 np.where(lanes, mine, before)
                 for mine, before in zip(values, operands or values, strict=True)
             ]
-            own = party.masks(wave)
-            if own is not None:
-                masks = np.where(lanes, own, own if masks is None else masks)
         results = self._results(wave, active, operands, masks)
         for party, lanes in parties:
             party._write(wave, results, lanes)
@@ -71,16 +71,18 @@ class Warp(Collective):
         """What the lanes get, each from those of its warp that have the same mask."""
         if masks is None or masks.size == 1 or self._exchange not in _COMBINING:
             return self._exchange(self._choices, wave, active, operands)
+        if self._exchange is _match:
+            return _match(self._choices, wave, active, [*operands, masks])
         masks, left = wave.broadcast(masks), active
         results: tuple[Array, ...] = ()
-        while not results or left.any():
+        while True:
             same = left & (masks == _of_first(wave, masks, left))
             found = self._exchange(self._choices, wave, same, operands)
-            results = tuple(
-                np.where(same, new, before) for new, before in zip(found, results or found, strict=True)
-            )
-            left = left & ~same
-        return results
+            if results:
+                found = tuple(np.where(same, new, old) for new, old in zip(found, results, strict=True))
+            results, left = found, left & ~same
+            if not left.any():
+                return results
 
     def incomplete(self, wave: Wave, mask: Bools | None, arrived: Bools | None) -> Bools | None:
         if self.members is None or mask is None:
@@ -89,8 +91,9 @@ class Warp(Collective):
         missing = ballot(np.logical_and(wave.live_mask(), ~there))
         if not missing.any():
             return None
-        wanted = np.asarray(self.members.run(wave.registers)[0], np.uint32)
-        waiting = np.logical_and(mask, (wanted & np.asarray(_spread(wave, missing), np.uint32)) != 0)
+        masks = self.masks(wave)
+        assert masks is not None
+        waiting = np.logical_and(mask, (masks & of_lanes(wave, missing)) != 0)
         return waiting if waiting.any() else None
 
     def masks(self, wave: Wave) -> Masks | None:
@@ -99,11 +102,12 @@ class Warp(Collective):
 
     def awaited(self, wave: Wave, mask: Bools) -> Bools:
         """The lanes for which the lanes of a mask wait, themselves included."""
-        if self.members is None:
+        masks = self.masks(wave)
+        if masks is None:
             return mask
-        wanted = np.where(mask, np.asarray(self.members.run(wave.registers)[0], np.uint32), np.uint32(0))
+        wanted = np.where(mask, masks, np.uint32(0))
         together = np.bitwise_or.reduce(wanted.reshape(wave.shape[0], -1, WARP_SIZE), axis=2, keepdims=True)
-        everyone = named(wave, np.asarray(_spread(wave, together), np.uint32))
+        everyone = named(wave, of_lanes(wave, together))
         return np.logical_or(mask, everyone & wave.exists)
 
     def awaits(self, wave: Wave, lanes: Bools) -> str:
@@ -112,19 +116,10 @@ class Warp(Collective):
         others = super().awaits(wave, lanes)
         return f"{others} (lanes {ranges(missing)})" if missing else others
 
-    def _taking_part(self, wave: Wave, mask: Bools | None) -> Bools:
-        active = wave.full_mask(mask)
-        return active if self.members is None else np.logical_and(active, self._named(wave))
-
     def _write(self, wave: Wave, results: tuple[Array, ...], mask: Bools | None) -> None:
         for number, value in zip(self.destinations, results, strict=False):
             if number is not None:
                 wave.write(number, value.astype(self._dtypes[number], copy=False), mask)
-
-    def _named(self, wave: Wave) -> Bools:
-        masks = self.masks(wave)
-        assert masks is not None
-        return named(wave, masks)
 
 
 def warp(node: nodes.Instruction, match: Match, operands: Operands) -> Warp:
@@ -165,10 +160,20 @@ def named(wave: Wave, masks: Masks) -> Bools:
     return np.asarray(masks >> lane(wave) & np.uint32(1), np.bool_)
 
 
+def _taking_part(wave: Wave, lanes: Bools, masks: Masks | None) -> Bools:
+    """Those of the lanes that their masks name."""
+    return lanes if masks is None else np.logical_and(lanes, named(wave, masks))
+
+
 def ballot(holds: Bools) -> Masks:
     """For each warp (blocks by warps by 1) the mask of the lanes in which it holds."""
     rows = holds.reshape(holds.shape[0], -1, WARP_SIZE)
     return np.packbits(rows, axis=2, bitorder="little").view(np.uint32)
+
+
+def of_lanes(wave: Wave, masks: Masks) -> Masks:
+    """The masks of warps (`ballot`), given to their lanes."""
+    return np.asarray(_spread(wave, masks), np.uint32)
 
 
 def _of_first(wave: Wave, values: Array, lanes: Bools) -> Array:
@@ -237,15 +242,22 @@ def _active_mask(
 def _match(
     choices: Choices, wave: Wave, active: Bools, operands: list[Array]
 ) -> tuple[Array, ...]:
-    rows = (wave.shape[0], -1, WARP_SIZE)
-    values = wave.broadcast(operands[0]).reshape(rows)
-    takes_part = active.reshape(rows)
-    same = (values[:, :, :, None] == values[:, :, None, :]) & takes_part[:, :, None, :]
-    masks = np.packbits(same, axis=3, bitorder="little").view(np.uint32).reshape(wave.shape)
+    """The operands are the values and, where they are not the same, the masks."""
+    fellows = active.reshape(wave.shape[0], -1, 1, WARP_SIZE)
+    values, *masks = (wave.broadcast(one).reshape(wave.shape[0], -1, WARP_SIZE) for one in operands)
+    for one in masks:
+        fellows = fellows & (one[:, :, :, None] == one[:, :, None, :])
+    same = fellows & (values[:, :, :, None] == values[:, :, None, :])
+    found = _packed(wave, same)
     if ".any" in choices.modifiers:
-        return (masks,)
-    complete = masks == _spread(wave, ballot(active))
-    return np.where(complete, masks, np.uint32(0)), complete
+        return (found,)
+    complete = found == _packed(wave, np.broadcast_to(fellows, same.shape))
+    return np.where(complete, found, np.uint32(0)), complete
+
+
+def _packed(wave: Wave, lanes: Bools) -> Masks:
+    """The mask of each lane, from its row of lanes."""
+    return np.packbits(lanes, axis=3, bitorder="little").view(np.uint32).reshape(wave.shape)
 
 
 def _reduce(
@@ -312,7 +324,7 @@ def _elect(
     return leader, np.equal(leader, lane(wave))
 
 
-_COMBINING = (_vote, _match, _reduce, _elect)
+_COMBINING = frozenset((_vote, _match, _reduce, _elect))
 """What depends on which lanes take part."""
 
 _EXCHANGES: dict[str, Exchange] = {

@@ -49,8 +49,8 @@ from ptx_lsp.model.module import Module
 _WORKSPACE_BYTES = 256
 _WORKSPACE = frozenset(("%envreg1", "%envreg2"))
 """The registers with the address of the workspace of a cooperative launch."""
-_RESERVED = frozenset(f"%reserved_smem_offset_{one}" for one in ("begin", "end", "cap", "0", "1"))
-"""The registers that tell where reserved shared memory lies."""
+_RESERVED = "%reserved_smem_offset_"
+"""So begin the registers that tell where reserved shared memory lies."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class PreparedLaunch:
         self._frame = RegisterLayout()
         budget = Budget(options.limit, self._deadline, options.clock)
         self.blocks = decode(kernel, self._frame, self._image, spaces, budget, is_fine=is_fine)
-        if _RESERVED & self._frame.specials.keys():
+        if any(one.startswith(_RESERVED) for one in self._frame.specials):
             self._image.reserve()
         self.shape = self._shape()
         if self._is_cooperative and _WORKSPACE & self._frame.specials.keys():

@@ -87,7 +87,7 @@ class ModuleMemory:
         start = aligned(self.shared_bytes, _ALIGNMENT)
         self.shared_bytes = start + RESERVED_BYTES
         self.reserved = range(start, self.shared_bytes)
-        self._placed.append(Placed(".shared", "reserved", start, RESERVED_BYTES))
+        self._placed.append(Placed(".shared", "%reserved_smem", start, RESERVED_BYTES))
 
     def _place_functions(self, module: Module) -> None:
         """Functions have addresses that are no memory, by `id` of their nodes: each declaration that of its
