@@ -144,6 +144,8 @@ def bulk_copy(
     if name.endswith("wait_group"):
         newest = constant(node.operands[0])
         assert isinstance(newest, int)
+        if any(word.startswith(".sync_restrict") for word in choices.modifiers):
+            raise ExecutionError("a wait with .sync_restrict is not supported", "unsupported")
         return Group("wait", newest, bulk=True, only_read=".read" in choices.modifiers)
     given = by_name(node, match)
     if "value" in given:

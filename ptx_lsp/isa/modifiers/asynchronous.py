@@ -18,6 +18,9 @@ cp | .commit_group | Makes a group of the copies that the thread has started sin
 cp | .wait_group | Waits until at most N groups are still under way, the newest ones.
 cp | .wait_all | Waits for all copies that the thread has started.
 cp | .read | Waits only until the sources have been read, and may be overwritten.
+cp | .sync_restrict::proxy::async | Orders only what later asynchronous operations access.
+cp | .sync_restrict::shared::cta | Orders only accesses to the shared memory of the CTA.
+cp | .sync_restrict::shared::cluster | Orders only accesses to the shared memory of the cluster.
 cp | .mbarrier | Tracks the copies of the thread by an mbarrier.
 cp | .arrive | Arrives at the mbarrier as soon as the copies of the thread are done.
 cp | .noinc | Does not raise the pending count: the arrival is one of those that the mbarrier expects.
