@@ -85,6 +85,8 @@ def commit(
 ) -> Commit:
     """The action of `tcgen05.commit`."""
     modifiers = match.candidate.choices.modifiers
+    if any(word.startswith(".sync_restrict") for word in modifiers):
+        raise ExecutionError("a commit with .sync_restrict is not supported", "unsupported")
     space = ".shared" if ".shared::cluster" in modifiers else ""
     barrier = pointer(by_name(node, match)["mbar"], space, operands)
     return Commit(

@@ -56,7 +56,7 @@ def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
     if word in _NOT_OF_VALUES:
         return _computes(opcode, words)
     if word == ".b2":
-        return opcode not in ("mma", "wmma") and not _computes(opcode, words)
+        return opcode not in ("mma", "wmma") and word not in form.words and not _computes(opcode, words)
     if word in _FORMATS:
         return opcode not in _CONVERTING
     return word in _ALTERNATE and opcode == "mma" and _is_fifth(words, number)

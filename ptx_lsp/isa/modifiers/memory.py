@@ -62,6 +62,7 @@ createpolicy | .L2::evict_last | The chosen accesses are evicted last.
 createpolicy | .L2::evict_unchanged | The chosen accesses (or, in second place, the others) change no
     priority.
 createpolicy | .range | Chooses accesses by address: a primary range from a on, and the rest of a larger one.
+createpolicy | .fabric | Chooses accesses to a range on the fabric, by a logical endpoint and an offset in it.
 createpolicy | .fractional | Chooses a fraction of all accesses, by their addresses.
 createpolicy | .cvt | Makes the policy of an access property of the CUDA API.
 createpolicy | .L2 | The policy is for the L2 cache.
