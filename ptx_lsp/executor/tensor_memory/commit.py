@@ -83,10 +83,8 @@ class _Arrivals:
 def commit(
     node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
 ) -> Commit:
-    """The action of `tcgen05.commit`."""
+    """The action of `tcgen05.commit`; with `.sync_restrict`, too, it tracks whole operations."""
     modifiers = match.candidate.choices.modifiers
-    if any(word.startswith(".sync_restrict") for word in modifiers):
-        raise ExecutionError("a commit with .sync_restrict is not supported", "unsupported")
     space = ".shared" if ".shared::cluster" in modifiers else ""
     barrier = pointer(by_name(node, match)["mbar"], space, operands)
     return Commit(

@@ -247,8 +247,7 @@ instruction(
     summary="Waits until at most the N newest groups of bulk copies are still under way; with"
     " .read, until all others have at least read their sources.",
     syntax="""
-        cp.async.bulk.wait_group{.read} N;
-        cp.async.bulk.wait_group{.read}.restrict N;
+        cp.async.bulk.wait_group{.read}{.restrict} N;
         cp.async.bulk.wait_group.sync_restrict::proxy::async N;
         .restrict = { .sync_restrict::shared::cta, .sync_restrict::shared::cluster };
     """,

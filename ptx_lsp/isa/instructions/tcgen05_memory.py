@@ -257,15 +257,10 @@ instruction(
     summary="Makes an mbarrier in shared memory track all tcgen05 operations that this thread has"
     " started; their completion arrives on it once.",
     syntax="""
-        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.b64 [mbar];
-        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.multicast.b64
+        tcgen05.commit.cta_group.completion_mechanism{.restrict}{.shared::cluster}.b64 [mbar];
+        tcgen05.commit.cta_group.completion_mechanism{.restrict}{.shared::cluster}.multicast.b64
             [mbar], ctaMask;
-        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.wide.b64
-            [mbar], wideMask;
-        tcgen05.commit.cta_group.completion_mechanism.restrict{.shared::cluster}.b64 [mbar];
-        tcgen05.commit.cta_group.completion_mechanism.restrict{.shared::cluster}.multicast.b64
-            [mbar], ctaMask;
-        tcgen05.commit.cta_group.completion_mechanism.restrict{.shared::cluster}.wide.b64
+        tcgen05.commit.cta_group.completion_mechanism{.restrict}{.shared::cluster}.wide.b64
             [mbar], wideMask;
         .cta_group            = { .cta_group::1, .cta_group::2 };
         .completion_mechanism = { .mbarrier::arrive::one };
