@@ -144,6 +144,7 @@ def bulk_copy(
     if name.endswith("wait_group"):
         newest = constant(node.operands[0])
         assert isinstance(newest, int)
+        # With .sync_restrict it orders less; here it waits for everything.
         return Group("wait", newest, bulk=True, only_read=".read" in choices.modifiers)
     given = by_name(node, match)
     if "value" in given:

@@ -83,7 +83,7 @@ class _Arrivals:
 def commit(
     node: nodes.Instruction, match: Match, operands: Operands, spaces: Spaces
 ) -> Commit:
-    """The action of `tcgen05.commit`."""
+    """The action of `tcgen05.commit`; with `.sync_restrict`, too, it tracks whole operations."""
     modifiers = match.candidate.choices.modifiers
     space = ".shared" if ".shared::cluster" in modifiers else ""
     barrier = pointer(by_name(node, match)["mbar"], space, operands)

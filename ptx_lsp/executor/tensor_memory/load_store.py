@@ -211,6 +211,8 @@ def load_store(
 ) -> Aligned:
     """The action of `tcgen05.ld`, `tcgen05.ld.red` or `tcgen05.st`."""
     modifiers = match.candidate.choices.modifiers
+    if ".spcompress" in match.candidate.entry.name:
+        raise ExecutionError("a load that compresses is not supported", "unsupported")
     given = by_name(node, match)
     name = next(one for one in modifiers if one.startswith((".16x", ".32x")))
     times = int(next(one for one in modifiers if one.startswith(".x"))[2:])

@@ -123,6 +123,7 @@ instruction(
         fence.acquire.sync_restrict::shared::cluster.cluster;
         fence{.mbarrier_init}.release.sync_restrict::shared::cta.cluster;
         fence.mbarrier_init.release{.sync_restrict::shared::cluster}.cluster;
+        fence.alias.sync_restrict::read.release.sys;
         .sem   = { .sc, .acq_rel, .acquire, .release };
         .scope = { .cta, .gpu, .sys, .cluster };
     """,
@@ -133,6 +134,7 @@ instruction(
         (".mbarrier_init", "8.0", 90),
         (".acquire|.release !.mbarrier_init", "8.6", 90),
         (_RESTRICTED, "8.6", 90),
+        (".alias", "9.5", 90),
     ],
     example="fence.acq_rel.gpu;",
 )
@@ -141,7 +143,7 @@ instruction(
     "fence.proxy",
     section=_PAGE + "membar",
     summary="Orders memory accesses that go different ways: by aliased addresses, through the"
-    " asynchronous proxy, or as a tensor map.",
+    " asynchronous proxy, over the fabric, or as a tensor map.",
     syntax="""
         fence.proxy.alias{.order.sys}{.restrict};
         fence.proxy.async{.restrict}{.space};
@@ -150,25 +152,34 @@ instruction(
         fence.proxy.async::generic.acquire.sync_restrict::shared::cluster{.space}.cluster;
         fence.proxy.async::generic.release.sync_restrict::shared::cta{.space}.cluster;
         fence.proxy.async::generic.release.sync_restrict::shared::cluster::read{.space}.near;
+        fence.proxy.fabric.alias.order{.restrict}{.space}.sys;
+        fence.proxy.fabric.alias.both{.restrict}{.space}.scope;
+        fence.proxy.copy.both{.restrict}{.space}.scope;
+        fence.proxy.copy.both.scope [addr], any;
+        .fabric   = { .fabric::fabric, .fabric::generic, .generic::fabric };
+        .copy     = { .tensormap::generic, .async::generic };
         .space    = { .global, .shared::cta, .shared::cluster };
         .restrict = { .sync_restrict::shared::cta, .sync_restrict::shared::cluster{, ::read} };
         .order    = { .acquire, .release };
+        .both     = { .acq_rel };
         .scope    = { .cta, .cluster, .gpu, .sys };
         .near     = { .cta, .cluster };
     """,
-    operands={"addr": address(type=""), "size": immediate(values=(128,))},
+    operands={"addr": address(type=""), "size": immediate(values=(128,)), "any": immediate()},
     notes=[
         "The manual has .sync_restrict with .async::generic alone, and a state space with .async"
         " alone; ptxas takes them with the other kinds as well.",
+        "ptxas takes .acq_rel in place of .acquire and .release, too, then with any number for size.",
     ],
     since=[
         ("", "7.5", 70),
         (".async", "8.0", 90),
-        (".tensormap::generic", "8.3", 90),
-        (".async::generic", "8.6", 90),
+        (".tensormap::generic|.async::generic", "8.3", 90),
+        (".async::generic !.acq_rel", "8.6", 90),
         (_RESTRICTED, "8.6", 90),
         (".sync_restrict::shared::cluster::read", "9.4", 90),
-        (".alias .acquire|.release", "9.4", 90),
+        (".alias .acquire|.release !.fabric::fabric|.fabric::generic|.generic::fabric", "9.4", 90),
+        (".fabric::fabric|.fabric::generic|.generic::fabric", "9.3", 100),
     ],
     example="fence.proxy.async.shared::cta;",
 )

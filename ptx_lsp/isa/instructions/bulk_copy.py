@@ -246,8 +246,17 @@ instruction(
     section="data-movement-and-conversion-instructions-cp-async-bulk-wait-group",
     summary="Waits until at most the N newest groups of bulk copies are still under way; with"
     " .read, until all others have at least read their sources.",
-    syntax="cp.async.bulk.wait_group{.read} N;",
+    syntax="""
+        cp.async.bulk.wait_group{.read}{.restrict} N;
+        cp.async.bulk.wait_group.sync_restrict::proxy::async N;
+        .restrict = { .sync_restrict::shared::cta, .sync_restrict::shared::cluster };
+    """,
     operands={"N": immediate()},
-    since=[("", "8.0", 90)],
+    since=[
+        ("", "8.0", 90),
+        (".sync_restrict::shared::cta|.sync_restrict::shared::cluster", "8.6", 90),
+        (".sync_restrict::proxy::async", "9.5", 90),
+    ],
+    notes=["ptxas takes .sync_restrict::shared::cta and .sync_restrict::shared::cluster, too."],
     example="cp.async.bulk.wait_group.read 0;",
 )

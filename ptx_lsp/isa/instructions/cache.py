@@ -48,6 +48,8 @@ instruction(
     syntax="""
         createpolicy.range{.global}.primary{.secondary}.b64
             cache-policy, [a], primary-size, total-size;
+        createpolicy.range{.global}.fabric.primary{.secondary}.b64
+            cache-policy, [leId, dataOff], primary-size, total-size;
         createpolicy.fractional.primary{.secondary}.b64 cache-policy{, fraction};
         createpolicy.cvt.L2.b64 cache-policy, access-property;
         .primary = { .L2::evict_last, .L2::evict_normal, .L2::evict_first, .L2::evict_unchanged };
@@ -56,12 +58,14 @@ instruction(
     operands={
         "cache-policy": writes(".u64"),
         "a": address(_SPACE, access="none", type=".u32|.u64"),
+        "leId": address(access="none", type=".u32"),
+        "dataOff": reads(".u64"),
         "primary-size": reads(".u32")._replace(wraps=32, at_most="total-size"),
         "total-size": reads(".u32")._replace(wraps=32),
         "fraction": reads(".f32"),
         "access-property": reads(".u64"),
     },
-    since=[("", "7.4", 80)],
+    since=[("", "7.4", 80), (".fabric", "9.4", 100)],
     fixed_order_modifiers=1,
     example="createpolicy.fractional.L2::evict_last.b64 %b64_1, 0.5;",
 )

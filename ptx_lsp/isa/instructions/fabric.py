@@ -1,11 +1,11 @@
-"""Copies and reductions over the fabric between GPUs (PTX ISA, "Fabric Instructions").
+"""Copies, reductions and atomics over the fabric between GPUs (PTX ISA, "Fabric Instructions").
 
 Memory elsewhere is named by a handle: the number of a logical endpoint and an offset in it.
 """
 
 from __future__ import annotations
 
-from ptx_lsp.isa.instructions.bulk_copy import BYTE_MASK, BYTE_MASK_RULES
+from ptx_lsp.isa.instructions.bulk_copy import BYTE_MASK, BYTE_MASK_RULES, POLICY, POLICY_RULES
 from ptx_lsp.isa.schema.entry import Since, Unless, instruction
 from ptx_lsp.isa.schema.operand import Given, address, immediate, reads
 
@@ -132,6 +132,37 @@ instruction(
     example="fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes"
     ".mbarrier::report::fabric.relaxed.sys.add.u32.sync"
     " [%u64_1], [%u32_1, %u64_2], 256, [%u64_3], 0xffffffff;",
+)
+
+instruction(
+    "fabric.try_atom.async",
+    section="fabric-instructions-try-atom",
+    summary="Starts an atomic operation on a location on the fabric with the operand at `src` in shared"
+    " memory, for .cas the value to compare and the new one; stores what was there at `dst`.",
+    syntax=f"""
+        fabric.try_atom.async.src.chunks.report{{.level::cache_hint}}.relaxed.sys.op.type
+            [dstLeId, dstDataOff], [dst], [src], [bar]{{, cache-policy}};
+        .level::cache_hint = {{ .L2::cache_hint }};
+        .op = {{ .and, .or, .xor, .exch, .cas, .add, .min, .max }};
+        .type = {{ .b32, .b64, .b128, .u32, .u64, .s32, .s64, .f16x2, .bf16x2, .f32, .f64 }};
+        {_DEFINITIONS}
+    """,
+    operands={
+        **{name: _OPERANDS[name] for name in ("dstLeId", "dstDataOff", "dst", "src")},
+        "bar": address(".shared", access="both"),
+        "cache-policy": POLICY,
+    },
+    unless=[
+        *POLICY_RULES,
+        (".and|.or|.xor !.b32|.b64", ".and, .or and .xor take .b32 and .b64"),
+        (".exch|.cas !.b32|.b64|.b128", ".exch and .cas take .b32, .b64 and .b128"),
+        (".add|.min|.max .b32|.b64|.b128", ".add, .min and .max require a numeric type"),
+        (".add .s32|.s64", ".add takes .u32 and .u64, which are the same as .s32 and .s64"),
+        (".min|.max .f32|.f64", ".min and .max take integers, .f16x2 and .bf16x2"),
+    ],
+    since=[("", "9.4", 100)],
+    example="fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B"
+    ".mbarrier::report::fabric.relaxed.sys.and.b32 [%u32_1, %u64_1], [%u64_2], [%u64_3], [%u64_4];",
 )
 
 instruction(

@@ -124,6 +124,47 @@ instruction(
     example="tcgen05.ld.red.sync.aligned.32x32b.x2.max.u32 {%r1, %r2}, %r3, [%r4];",
 )
 
+_COMPRESSED = {
+    "mdata": writes(".b32", count={".x64": 2, ".x128": 4, "": 1}),
+    "cdata": writes(".b32", count={".x4": 2, ".x8": 4, ".x16": 8, ".x32": 16, ".x64": 32, ".x128": 64}),
+    "taddr": _TMEM,
+}
+_COMPRESSED_DEFINITIONS = """
+        .num   = { .x4, .x8, .x16, .x32, .x64, .x128 };
+        .redOp = { .min, .max };
+        .sp    = { .sp::2:4 };
+"""
+
+instruction(
+    "tcgen05.ld.red.spcompress",
+    section="tcgen05-instructions-tcgen05-ld",
+    summary="Loads like tcgen05.ld.red, picks two of every four elements and writes them, their indices, and"
+    " the least or greatest.",
+    syntax=f"""
+        tcgen05.ld.red.spcompress.sync.aligned.32x32b.num.redOp.sp{{.abs}}{{.NaN}}.f32.b2
+            mdata, cdata, redval, [taddr];
+        {_COMPRESSED_DEFINITIONS}
+    """,
+    operands={**_COMPRESSED, "redval": writes(".b32", count=(0, 1))},
+    since=[("", "9.4", "sm_107a")],
+    example="tcgen05.ld.red.spcompress.sync.aligned.32x32b.x4.min.sp::2:4.f32.b2"
+    " {%r1}, {%r2, %r3}, %r4, [%r5];",
+)
+
+instruction(
+    "tcgen05.ld.spcompress",
+    section="tcgen05-instructions-tcgen05-ld",
+    summary="Loads like tcgen05.ld, picks two of every four elements and writes them and their indices.",
+    syntax=f"""
+        tcgen05.ld.spcompress.sync.aligned.32x32b.num.redOp.sp{{.abs}}.f32.b2
+            mdata, cdata, [taddr];
+        {_COMPRESSED_DEFINITIONS}
+    """,
+    operands=_COMPRESSED,
+    since=[("", "9.4", "sm_107a")],
+    example="tcgen05.ld.spcompress.sync.aligned.32x32b.x4.min.sp::2:4.f32.b2 {%r1}, {%r2, %r3}, [%r4];",
+)
+
 instruction(
     "tcgen05.st",
     section="tcgen05-instructions-tcgen05-st",
@@ -216,14 +257,16 @@ instruction(
     summary="Makes an mbarrier in shared memory track all tcgen05 operations that this thread has"
     " started; their completion arrives on it once.",
     syntax="""
-        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.b64 [mbar];
-        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.multicast.b64
+        tcgen05.commit.cta_group.completion_mechanism{.restrict}{.shared::cluster}.b64 [mbar];
+        tcgen05.commit.cta_group.completion_mechanism{.restrict}{.shared::cluster}.multicast.b64
             [mbar], ctaMask;
-        tcgen05.commit.cta_group.completion_mechanism{.shared::cluster}.wide.b64
+        tcgen05.commit.cta_group.completion_mechanism{.restrict}{.shared::cluster}.wide.b64
             [mbar], wideMask;
         .cta_group            = { .cta_group::1, .cta_group::2 };
         .completion_mechanism = { .mbarrier::arrive::one };
-        .multicast            = { .multicast::cluster };
+        .restrict             = { .sync_restrict::shared::read::mma::a, .sync_restrict::shared::cta,
+                                  .sync_restrict::shared::cluster };
+        .multicast            = { .multicast::cluster, .multicast::cluster::16b };
         .wide                 = { .multicast::cluster::32b };
     """,
     operands={
@@ -231,6 +274,11 @@ instruction(
         "ctaMask": reads(".u16")._replace(low=0, high=0xFFFF),
         "wideMask": reads(".u32")._replace(low=0, high=0xFFFFFFFF),
     },
-    since=[_TENSOR_CORE, (".multicast::cluster::32b", "9.4", "sm_107f")],
+    since=[
+        _TENSOR_CORE,
+        (".multicast::cluster::16b", "9.4", 100),
+        (".multicast::cluster::32b|.sync_restrict::shared::read::mma::a", "9.4", "sm_107f"),
+    ],
+    notes=["ptxas takes .sync_restrict::shared::cta and .sync_restrict::shared::cluster, too."],
     example="tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%rd1];",
 )

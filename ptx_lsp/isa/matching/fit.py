@@ -268,6 +268,7 @@ _ONCE: Final = frozenset((
     ".force_unnormalized_coords", ".is_canceled", ".get_first_ctaid", ".async", ".mbarrier_init",
     ".any", ".ballot", ".all", ".po", ".elemtype", ".global_address", ".global_stride", ".rank",
     ".swizzle_mode", ".swizzle_atomicity", ".interleave_layout", ".fill_mode", ".multimem", ".exclusive",
+    ".acq_rel", ".fabric", ".b2",
 ))
 
 

@@ -24,12 +24,24 @@ _ONE_OF: Final = (
 """Anywhere, but two words of a set are refused: tests of `testp`, fields of a tensor-map, precisions."""
 _FORMATS: Final = frozenset((".b8x16", ".b6x16_p32", ".b4x16_p64"))
 """As often as you like, where there is no conversion between formats."""
-_CONVERTING: Final = frozenset(("ldmatrix", "stmatrix", "tcgen05"))
+_CONVERTING: Final = ("ldmatrix", "tcgen05.cp")
+_REFUSING_PRECISIONS: Final = ("fabric.try_pullred", "multimem.ld_reduce")
+_ON_SOME: Final = (
+    (
+        frozenset((".row", ".col")),
+        ("ldmatrix", "stmatrix", "movmatrix", "tcgen05.ld", "tcgen05.st", "tcgen05.cp", "wgmma.mma_async"),
+    ),
+    (frozenset((".uni",)), ("tex", "tld4")),
+)
+"""As often as you like, on the instructions whose names begin so."""
+_SCOPES: Final = frozenset((".cta", ".cluster", ".gpu", ".sys"))
+_SCOPED: Final = ("cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor", "mbarrier.check_layout")
+"""They take one scope."""
 _NOT_OF_VALUES: Final = frozenset((".pred", ".texref", ".samplerref", ".surfref"))
 """As often as you like, where ptxas looks only for the types that can be computed with."""
 _COMPUTING: Final = frozenset(
     "abs add atom cos cvt ex2 fma ldmatrix lg2 max min mul multimem neg rcp red rsqrt set setp sin spcompress"
-    " spdecompress sqrt sub tanh cp.reduce fabric.try_red fabric.try_pullred wgmma.mma_async"
+    " spdecompress sqrt sub tanh cp.reduce fabric.try_red fabric.try_pullred fabric.try_atom wgmma.mma_async"
     " wmma.mma".split()
 )
 _NOT_COMPUTING: Final = {
@@ -42,7 +54,9 @@ _NOT_COMPUTING: Final = {
 _NEVER_COUNTED: Final = frozenset((".bf16", ".tf32", ".bf16x2", ".b1"))
 _ALTERNATE: Final = _NEVER_COUNTED | {".s2", ".u2", ".s4", ".u4"}
 """Types that ptxas takes as a fifth one in an `mma` that has none of `_NEVER_COUNTED` in its place."""
-IGNORABLE: Final = frozenset[str]().union(*_ONE_OF, _NOT_OF_VALUES, _FORMATS, _ALTERNATE, (".b2",))
+IGNORABLE: Final = frozenset[str]().union(
+    *_ONE_OF, _NOT_OF_VALUES, _FORMATS, _ALTERNATE, *(words for words, _ in _ON_SOME), _SCOPES, (".b2",)
+)
 """All modifiers that are ignored anywhere."""
 
 
@@ -52,19 +66,31 @@ def is_ignored(form: Form, words: tuple[str, ...], number: int) -> bool:
     opcode = form.opcode.partition(".")[0]
     for kind in _ONE_OF:
         if word in kind:
-            return opcode not in ("fabric", "multimem") and sum(one in kind for one in words) == 1
+            refused = ".acc::f16" in kind and _is_one_of(_REFUSING_PRECISIONS, opcode, words)
+            return not refused and sum(one in kind for one in words) == 1
+    if word in _SCOPES:
+        return _is_one_of(_SCOPED, opcode, words) and sum(one in _SCOPES for one in words) == 1
+    for kind, names in _ON_SOME:
+        if word in kind:
+            return _is_one_of(names, opcode, words)
     if word in _NOT_OF_VALUES:
         return _computes(opcode, words)
     if word == ".b2":
-        return opcode not in ("mma", "wmma") and not _computes(opcode, words)
+        return opcode not in ("mma", "wmma") and word not in form.words and not _computes(opcode, words)
     if word in _FORMATS:
-        return opcode not in _CONVERTING
+        return not _is_one_of(_CONVERTING, opcode, words)
     return word in _ALTERNATE and opcode == "mma" and _is_fifth(words, number)
+
+
+def _is_one_of(names: tuple[str, ...], opcode: str, words: tuple[str, ...]) -> bool:
+    """Whether the spelling begins with one of these names."""
+    return f"{opcode}{''.join(words)}.".startswith(tuple([f"{name}." for name in names]))
 
 
 def _computes(opcode: str, words: tuple[str, ...]) -> bool:
     """Whether ptxas ignores types that hold no numbers here, but not `.b2`; elsewhere it is the reverse."""
-    if words[:2] == (".cp", ".reduce"):
+    is_tensor_on_fabric = opcode == "fabric" and ".tensor" in words
+    if words[:2] == (".cp", ".reduce") or ".spcompress" in words or is_tensor_on_fabric:
         return True
     names = (opcode, f"{opcode}{words[0]}")
     return not _COMPUTING.isdisjoint(names) and _NOT_COMPUTING.get(opcode, frozenset()).isdisjoint(words)

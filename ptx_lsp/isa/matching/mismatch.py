@@ -181,7 +181,8 @@ def _address(wanted: Operand, given: Argument) -> str:
     base = given.parts[0] if given.parts else Argument("unknown")
     if base.kind == "register" and base.type in TYPES:
         type = TYPES[base.type]
-        if type.width > 64 or (wanted.type and not (type.is_integer or type.kind is Kind.BITS)):
+        is_number = type.is_integer or type.kind is Kind.BITS or type in _types(wanted)
+        if type.width > 64 or (wanted.type and not is_number):
             return f"a register of type `{base.type}` cannot hold an address"
         if wanted.type not in ("", ANY_ADDRESS) and not any(
             type.width == one.width and one.kind in (Kind.UNSIGNED, type.kind)

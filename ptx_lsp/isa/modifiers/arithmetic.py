@@ -127,7 +127,7 @@ vabsdiff4 vadd4 vavrg4 vmax4 vmin4 vset4 vsub4 | .b<N> | Chooses bytes, the high
 
 # Sparse vectors
 spcompress spdecompress | .b8 .b16 | The size of an element.
-spcompress spdecompress | .b2 .b4 | The size of an index.
-spcompress spdecompress | .sp::<K>:<N> | Of every <N> elements of the dense vector, <K> are kept.
+spcompress spdecompress tcgen05 | .b2 .b4 | The size of an index.
+spcompress spdecompress tcgen05 | .sp::<K>:<N> | Of every <N> elements of the dense vector, <K> are kept.
 spcompress spdecompress | .x<N> | How much is handled at once: <N> times the smallest piece.
 """

@@ -9,7 +9,7 @@ TEXT: Final = """
 cp multimem applypriority fabric | .async | Asynchronous: the instruction only starts the operation.
 cp multimem applypriority | .bulk | In bulk: many bytes, moved by a copy engine and not by the thread.
 st | .bulk | In bulk: fills a range of shared memory with zeros.
-cp applypriority | .tensor | Of a box of a tensor that a tensor map describes.
+cp applypriority fabric | .tensor | Of a box of a tensor that a tensor map describes.
 cp | .prefetch | Only fetches the data into a cache.
 cp | .reduce | Combines the data with what is there, element by element.
 multimem | .reduce | Combines the data with what is there, element by element, on all GPUs.
@@ -18,6 +18,9 @@ cp | .commit_group | Makes a group of the copies that the thread has started sin
 cp | .wait_group | Waits until at most N groups are still under way, the newest ones.
 cp | .wait_all | Waits for all copies that the thread has started.
 cp | .read | Waits only until the sources have been read, and may be overwritten.
+cp | .sync_restrict::proxy::async | Orders only what later asynchronous operations access.
+cp | .sync_restrict::shared::cta | Orders only accesses to the shared memory of the CTA.
+cp | .sync_restrict::shared::cluster | Orders only accesses to the shared memory of the cluster.
 cp | .mbarrier | Tracks the copies of the thread by an mbarrier.
 cp | .arrive | Arrives at the mbarrier as soon as the copies of the thread are done.
 cp | .noinc | Does not raise the pending count: the arrival is one of those that the mbarrier expects.
@@ -39,8 +42,8 @@ cp | .mbarrier::report::validity::per_element::<pattern> | Looks at each element
     mbarrier where one has all bits set (0x<pattern>), which marks data as not valid.
 
 # Tensors
-cp applypriority | .<N>d | The tensor has <N> dimensions.
-cp applypriority | .tile | Keeps the layout: the box in the tensor becomes a box in shared memory.
+cp applypriority fabric | .<N>d | The tensor has <N> dimensions.
+cp applypriority fabric | .tile | Keeps the layout: the box in the tensor becomes a box in shared memory.
 cp applypriority | .tile::gather4 | Gathers four rows of a two-dimensional tensor into one box.
 cp applypriority | .tile::scatter4 | Scatters one box to four rows of a two-dimensional tensor.
 cp applypriority | .im2col | Rearranges boxes around each pixel into columns, as convolutions need them.
@@ -48,9 +51,9 @@ cp applypriority | .im2col::w | As .im2col, but the boxes move along the width o
 cp applypriority | .im2col::w::128 | As .im2col::w, always with 128 pixels in a column.
 cp applypriority | .im2col_no_offs | Stores columns back into the tensor, without offsets.
 cp applypriority | .im2col_no_offs::w | Stores columns back along the width only, without offsets.
-cp applypriority | .override::global_address | An operand replaces the address in the tensor map.
-cp applypriority | .override::global_dim | An operand replaces the size in the tensor map.
-cp applypriority | .override::global_dim_stride | Operands replace the sizes and strides in the tensor map.
+cp applypriority fabric | .override::global_address | An operand replaces the address in the tensor map.
+cp applypriority fabric | .override::global_dim | An operand replaces the size in the tensor map.
+cp applypriority fabric | .override::global_dim_stride | Operands replace the sizes and strides of the tensor.
 tensormap | .replace | Changes one field of a tensor map.
 tensormap | .tile | The tensor map is of the mode .tile.
 tensormap | .cp_fenceproxy | Copies a tensor map to global memory and publishes it.
@@ -89,6 +92,9 @@ fabric | .try_get | Copies from the fabric to shared memory.
 fabric | .try_put | Copies from shared memory to the fabric.
 fabric | .try_red | Reduces shared memory into memory on the fabric.
 fabric | .try_pullred | Reduces memory of all locations that the endpoint maps to into shared memory.
+fabric | .try_atom | An atomic operation on memory on the fabric, with an operand in shared memory.
+fabric | .exch | Stores the operand and gives what was there before (exchange).
+fabric | .cas | Stores the new value if the first one is there, and gives what was there before.
 fabric | .multimem | The endpoint maps to memory of several GPUs.
 fabric | .submit | Submits the operations that the thread has started.
 fabric | .wait | Waits for submitted operations.

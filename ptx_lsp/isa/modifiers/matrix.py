@@ -61,6 +61,7 @@ tcgen05 | .relinquish_alloc_permit | Declares that this CTA allocates no more.
 tcgen05 | .ld | Loads from Tensor Memory into registers.
 tcgen05 | .st | Stores registers into Tensor Memory.
 tcgen05 | .red | Also reduces what each thread loads to one value.
+tcgen05 | .spcompress | Picks some of the elements loaded, and gives them and their indices.
 tcgen05 | .abs | Reduces the magnitudes of the values.
 tcgen05 | .cp | Copies from shared memory into Tensor Memory.
 tcgen05 | .shift | Moves rows in Tensor Memory.
@@ -68,6 +69,9 @@ tcgen05 | .down | Moves all rows but the last down by one.
 tcgen05 | .mma | Multiplies matrices by the tensor cores of a CTA, or of a pair of CTAs.
 tcgen05 | .ws | Stationary weights: B stays in a collector buffer.
 tcgen05 | .commit | Lets an mbarrier track the operations that the thread has started.
+tcgen05 | .sync_restrict::shared::read::mma::a | Only until the products have read A from shared memory.
+tcgen05 | .sync_restrict::shared::cta | Orders only accesses to the shared memory of the CTA.
+tcgen05 | .sync_restrict::shared::cluster | Orders only accesses to the shared memory of the cluster.
 tcgen05 | .wait::ld | Waits for all loads of the thread.
 tcgen05 | .wait::st | Waits for all stores of the thread.
 tcgen05 | .fence::before_thread_sync | Orders earlier tcgen05 operations before the synchronization that

@@ -25,9 +25,13 @@ fence membar | .proxy | Orders accesses that reach memory in different ways (pro
 fence membar | .alias | Between accesses to the same memory by different virtual addresses.
 fence | .async | Between ordinary accesses and those of asynchronous copies (the async proxy).
 fence | .async::generic | One way, between the asynchronous and the ordinary (generic) proxy.
+fence | .fabric::fabric | Between accesses that both go over the fabric.
+fence | .fabric::generic | From accesses over the fabric to ordinary (generic) ones.
+fence | .generic::fabric | From ordinary (generic) accesses to those over the fabric.
 fence tensormap | .tensormap::generic | From ordinary writes to a tensor map to its use by tensor copies.
 tensormap | .release | Makes the copied tensor map visible to whoever acquires it.
 fence | .mbarrier_init | Only earlier initializations of mbarriers by this thread are released.
+fence | .sync_restrict::read | Orders only earlier reads.
 fence | .sync_restrict::shared::cta | Orders only accesses to the shared memory of the CTA.
 fence | .sync_restrict::shared::cluster::read | Orders only reads of the shared memory of the cluster.
 fence | .sync_restrict::shared::cluster | Orders only accesses to the shared memory of the cluster.
@@ -58,6 +62,7 @@ createpolicy | .L2::evict_last | The chosen accesses are evicted last.
 createpolicy | .L2::evict_unchanged | The chosen accesses (or, in second place, the others) change no
     priority.
 createpolicy | .range | Chooses accesses by address: a primary range from a on, and the rest of a larger one.
+createpolicy | .fabric | Chooses accesses to a range on the fabric, by a logical endpoint and an offset in it.
 createpolicy | .fractional | Chooses a fraction of all accesses, by their addresses.
 createpolicy | .cvt | Makes the policy of an access property of the CUDA API.
 createpolicy | .L2 | The policy is for the L2 cache.
