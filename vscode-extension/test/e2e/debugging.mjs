@@ -67,14 +67,14 @@ export async function startDebugging({ settings = {}, ...given }) {
     async dataBreakpoint(address) {
       const input = page.locator('.quick-input-widget input.input');
       const access = page.locator('.quick-input-list .monaco-list-row', { hasText: /Write/ }).first();
+      // the lists close when something else takes the focus, even between two steps
       await untilVisible(async () => {
         await page.keyboard.press('Escape');
         await editor.command('Add Data Breakpoint at Address');
         await input.fill(address);
         await input.press('Enter');
-      }, access);
-      await access.click();
-      await page.locator('.debug-breakpoints .codicon-debug-breakpoint-data').waitFor(); // the debugger has it
+        await access.click();
+      }, page.locator('.debug-breakpoints .codicon-debug-breakpoint-data'), 60_000); // the debugger has it
     },
     /** Starts a session with a click on a code lens. It begins late on a slow machine, and must not begin twice. */
     startBy: (lens) => untilVisible(() => lens.click(), toolbar, 60_000),
