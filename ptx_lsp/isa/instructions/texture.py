@@ -152,7 +152,7 @@ instruction(
             after_index=True
         ),
         "offset": reads(".s32", count=(2, 4, 0)),
-        "depth": reads(".f32|.s32"),
+        "depth": reads(".f32"),
     },
     unless=[*_ARRAY_INDEX, ("+offset .cube|.acube", "cube maps take no offset")],
     since=[
